@@ -1,0 +1,48 @@
+# The two commands of a newcomer are `make run` and `make test`; everything else is for those who stay.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+DIR    ?= $(CURDIR)
+PORT   ?= 9100
+
+.PHONY: run test test-servers check format wheel-smoke gates crash bench clean help
+
+help:            ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+
+# Each stamp is newer than what it was made from, so an unchanged tree installs nothing.
+$(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[servers]'
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,servers]'
+	@touch $@ $(VENV)/.run
+
+run: $(VENV)/.run   ## index a directory (DIR=…) and serve it over HTTP on PORT
+	@$(BIN)/sightline serve-mcp --transport http --port $(PORT) --workspace "$(DIR)"
+
+test: $(VENV)/.dev  ## run the tests with what the package index offers
+	$(BIN)/python -m pytest -q -m "not servers" $(ARGS)
+
+test-servers: $(VENV)/.dev  ## run the tests that need language servers from npm and Go
+	PATH="$(CURDIR)/.cache/servers/node_modules/.bin:$(CURDIR)/.cache/servers/bin:$$PATH" tests/support/install_servers
+	PATH="$(CURDIR)/.cache/servers/node_modules/.bin:$(CURDIR)/.cache/servers/bin:$$PATH" \
+	    $(BIN)/python -m pytest -q -m servers $(ARGS)
+
+check: $(VENV)/.dev  ## static checks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+format: $(VENV)/.dev  ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:           ## remove everything that was made here
+	rm -rf $(VENV) .cache dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

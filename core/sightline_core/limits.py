@@ -1,0 +1,71 @@
+"""Every number that bounds time, size or count.
+
+**Invariant**: no such literal lives elsewhere; functions receive a `Limits`, they do not import a constant.
+The unit is the last part of a name. Users override single fields in the `[limits]` table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The bounds one Sightline process works within."""
+
+    # -- calls ---------------------------------------------------------------------------------
+    call_deadline_s: float = 45.0
+    shutdown_grace_s: float = 5.0
+    max_structured_bytes: int = 48 * 1024
+    max_inflight_calls: int = 256
+    max_inflight_calls_per_session: int = 32
+    max_path_chars: int = 4096
+    max_query_chars: int = 20_000
+    max_batch_queries: int = 10
+
+    # -- transports ----------------------------------------------------------------------------
+    max_message_bytes: int = 4 * 1024 * 1024
+    http_header_timeout_s: float = 10.0
+    http_keep_alive_s: int = 30
+    http_max_connections: int = 512
+    http_max_sessions: int = 512
+    http_session_idle_s: float = 1800.0
+    http_default_port: int = 9100
+
+    # -- workspaces ----------------------------------------------------------------------------
+    max_auto_workspaces: int = 10
+    workspace_warmset_capacity: int = 3
+    roots_answer_timeout_s: float = 5.0
+    max_client_roots: int = 64
+
+    # -- reading files -------------------------------------------------------------------------
+    max_file_bytes: int = 1024 * 1024
+    max_symlink_hops: int = 8
+
+    # -- indexing ------------------------------------------------------------------------------
+    max_parse_ms: int = 5_000
+    max_symbols_per_file: int = 20_000
+    max_signature_chars: int = 240
+    max_doc_chars: int = 200
+    max_recent_jobs: int = 20
+
+    # -- searching -----------------------------------------------------------------------------
+    default_results: int = 10
+    max_results: int = 100
+
+    # -- language servers ----------------------------------------------------------------------
+    lsp_enrich_budget_ms: int = 400
+    lsp_navigation_timeout_s: float = 10.0
+    lsp_initialize_timeout_s: float = 300.0
+    lsp_idle_stop_s: float = 1800.0
+    lsp_max_starts: int = 5
+    lsp_start_window_s: float = 180.0
+    lsp_max_message_bytes: int = 64 * 1024 * 1024
+    lsp_stderr_tail_bytes: int = 4096
+    lsp_retries: int = 3
+    lsp_watch_debounce_ms: int = 150
+    lsp_diagnostics_quiet_ms: int = 500
+    lsp_max_diagnostics_per_file: int = 1000
+
+
+DEFAULT_LIMITS = Limits()

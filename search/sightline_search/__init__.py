@@ -1,0 +1,1 @@
+"""Sightline's search package."""
