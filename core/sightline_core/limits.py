@@ -25,7 +25,8 @@ class Limits:
 
     # -- transports ----------------------------------------------------------------------------
     max_message_bytes: int = 4 * 1024 * 1024
-    http_header_timeout_s: float = 10.0
+    stdin_drain_s: float = 1.0
+    http_read_timeout_s: float = 10.0
     http_keep_alive_s: int = 30
     http_max_connections: int = 512
     http_max_sessions: int = 512

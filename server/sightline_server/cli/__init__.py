@@ -1,0 +1,44 @@
+"""The command line: one module a command, loaded only when it runs.
+
+**Invariant**: importing this package costs next to nothing, so `--version` and `--help` are instant.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+EXIT_FOUND = 0
+EXIT_NOTHING = 1
+EXIT_ERROR = 2
+_EXIT_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code: 0 found, 1 nothing found, 2 error."""
+    from sightline_core.errors import SightlineError
+    from sightline_server.cli.parser import parse
+
+    args = parse(list(sys.argv[1:] if argv is None else argv))
+    try:
+        return args.command.run(args)
+    except SightlineError as error:
+        sys.stderr.write(f"sightline: {error.full_message}\n")
+        return EXIT_ERROR
+    except KeyboardInterrupt:
+        return _EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output (head, less) has seen enough.
+        _silence_stdout()
+        return EXIT_FOUND
+    except Exception as error:
+        if getattr(args, "verbose", 0):
+            raise
+        sys.stderr.write(f"sightline: internal error: {type(error).__name__}: {error}. Run again with -v for more.\n")
+        return EXIT_ERROR
+
+
+def _silence_stdout() -> None:
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,70 @@
+"""The argument parser, derived from the table of commands."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from sightline_core.version import __version__
+from sightline_server.cli.command import Command, add_common_flags
+from sightline_server.cli.completions import COMPLETIONS
+from sightline_server.cli.config import CONFIG
+from sightline_server.cli.serve_mcp import SERVE_MCP
+from sightline_server.cli.trust import TRUST
+
+COMMANDS: tuple[Command, ...] = (SERVE_MCP, TRUST, CONFIG, COMPLETIONS)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line with the nearest flag."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        sys.stderr.write(f"{self.prog}: {message}{self._nearest(message)}\n")
+        sys.stderr.write(f"Try '{self.prog} --help'.\n")
+        raise SystemExit(2)
+
+    def _nearest(self, message: str) -> str:
+        if "unrecognized arguments: " not in message:
+            return ""
+        from sightline_core.errors import nearest_name
+
+        given = message.split(": ", 1)[1].split()[0].split("=")[0]
+        near = nearest_name(given, [flag for action in self._actions for flag in action.option_strings])
+        return f" (did you mean {near}?)" if near else ""
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """The arguments of one command; ends the process on --help, --version and mistakes."""
+    parser = build_parser()
+    args, unknown = parser.parse_known_args(argv)
+    if not hasattr(args, "command"):
+        parser.print_help(sys.stderr)
+        raise SystemExit(2)
+    if unknown:
+        # Reported by the command's own parser, which knows its flags.
+        args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return args
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    parser = _Parser(
+        prog="sightline",
+        description="Indexed code search with language-server enrichment, for coding agents and people.",
+        epilog=_examples(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"sightline {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
+    for command in COMMANDS:
+        sub = commands.add_parser(command.name, help=command.help, description=command.help, allow_abbrev=False)
+        add_common_flags(sub)
+        command.configure(sub)
+        sub.set_defaults(command=command, parser=sub)
+    return parser
+
+
+def _examples() -> str:
+    lines = [f"  {command.example}" for command in COMMANDS if command.example]
+    return "\n".join(["examples:", *lines])

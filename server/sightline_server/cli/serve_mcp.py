@@ -1,0 +1,52 @@
+"""`sightline serve-mcp`: the server that agents connect to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from sightline_server.cli.command import Command, config_of, set_up_logging
+
+
+def _configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--transport", choices=("stdio", "http"), help="how clients connect (default: stdio)")
+    parser.add_argument("--port", type=int, metavar="N", help="TCP port for HTTP (default: 9100; 0 picks one)")
+    parser.add_argument("--bind", metavar="ADDR", help="address for HTTP (default: 127.0.0.1)")
+    parser.add_argument("--workspace", action="append", metavar="PATH", help="register this directory (repeatable)")
+    parser.add_argument(
+        "--auto-workspace", action="store_true", default=None, help="register unknown workspaces on demand"
+    )
+    parser.add_argument(
+        "--allowed-root", action="append", metavar="PATH", help="where workspaces may be discovered (repeatable)"
+    )
+    parser.add_argument("--toolset", metavar="LIST", help="toolsets or tools, separated by commas (default: default)")
+    parser.add_argument("--token-file", metavar="FILE", help="bearer token for HTTP (or set SIGHTLINE_TOKEN)")
+
+
+def _run(args: argparse.Namespace) -> int:
+    set_up_logging(args.verbose)
+    config = config_of(
+        args,
+        transport=args.transport,
+        port=args.port,
+        bind=args.bind,
+        workspace=args.workspace,
+        auto_workspace=args.auto_workspace,
+        allowed_root=args.allowed_root,
+        toolset=args.toolset.split(",") if args.toolset is not None else None,
+        token_file=args.token_file,
+    )
+    # Importing the MCP library takes a second, so a wrong flag must have been told before.
+    from sightline_server.serving import run_server
+
+    run_server(config, os.environ)
+    return 0
+
+
+SERVE_MCP = Command(
+    "serve-mcp",
+    "serve MCP to coding agents over stdio or HTTP",
+    _configure,
+    _run,
+    example="sightline serve-mcp --transport http --workspace .",
+)

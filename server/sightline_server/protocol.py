@@ -1,0 +1,160 @@
+"""The MCP face of the services: one low-level server whose handlers end in `dispatch`.
+
+**Invariant**: every JSON-RPC error leaves with a string code in `data.code`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from importlib import resources
+from typing import Any, Protocol, cast
+
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from pydantic import ValidationError
+
+from sightline_core.errors import ErrorCode
+from sightline_core.version import __version__
+from sightline_server.app import Services
+from sightline_server.dispatch import UnknownToolError, call_tool
+from sightline_server.envelope import dump
+from sightline_server.schema import input_schema, output_schema
+from sightline_server.sessions.session import Session
+from sightline_server.tools import TOOLS
+from sightline_server.tools.base import AnyTool, ProgressReporter
+
+
+class SessionScope(Protocol):
+    """Finds the session that a request belongs to."""
+
+    def session_for(self, context: Context) -> Session:
+        """The session of one request."""
+        ...
+
+
+Context = ServerRequestContext[SessionScope, Any]
+
+
+class SingleSession:
+    """The scope of a transport that serves exactly one client."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def session_for(self, context: Context) -> Session:
+        """Always the same one."""
+        note_client(self._session, context)
+        return self._session
+
+
+def build_server(services: Services, scope: SessionScope) -> Server[SessionScope]:
+    """An MCP server over the services, for all protocol versions the library speaks."""
+
+    async def list_tools(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        session = scope.session_for(context)
+        return types.ListToolsResult(tools=[describe_tool(tool) for tool in session.tools.values()])
+
+    async def on_call(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        session = scope.session_for(context)
+        try:
+            outcome = await call_tool(services, session, params.name, params.arguments, _reporter(context))
+        except UnknownToolError as error:
+            raise MCPError(types.INVALID_PARAMS, error.full_message, {"code": error.code.value}) from None
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=dump(outcome.body))],
+            structured_content=outcome.body,
+            is_error=outcome.is_error,
+        )
+
+    @asynccontextmanager
+    async def lifespan(_server: Server[SessionScope]) -> AsyncGenerator[SessionScope, None]:
+        yield scope
+
+    with warnings.catch_warnings():
+        # Clients of the handshake era still use what the 2026 version deprecates.
+        warnings.simplefilter("ignore", MCPDeprecationWarning)
+        server: Server[SessionScope] = Server(
+            "sightline",
+            version=__version__,
+            title="Sightline",
+            description="Indexed code search with language-server enrichment",
+            instructions=_instructions(),
+            lifespan=lifespan,
+            on_list_tools=list_tools,
+            on_call_tool=on_call,
+            get_tool_input_schema=_schema_by_name,
+        )
+    # The library's tracing middleware is replaced: nothing here exports traces, and it costs every message.
+    server.middleware = [_with_error_codes]
+    return server
+
+
+@lru_cache(maxsize=256)
+def describe_tool(tool: AnyTool) -> types.Tool:
+    """A tool as `tools/list` shows it."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=input_schema(tool.args),
+        output_schema=output_schema(tool.result),
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=not tool.changes_state,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )
+
+
+def note_client(session: Session, context: Context) -> None:
+    """Remember who the client says it is."""
+    params = context.session.client_params
+    if params is not None and not session.client_name:
+        session.client_name = f"{params.client_info.name} {params.client_info.version}"[:100]
+
+
+def error_data(code: ErrorCode, detail: Any = None) -> dict[str, Any]:
+    """The `data` member of a JSON-RPC error."""
+    body: dict[str, Any] = {"code": code.value}
+    if detail not in (None, ""):
+        body["detail"] = detail
+    return body
+
+
+async def _with_error_codes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    try:
+        return await call_next(ctx)
+    except MCPError as error:
+        data: Any = error.data
+        if isinstance(data, Mapping) and "code" in cast("Mapping[str, Any]", data):
+            raise
+        code = ErrorCode.INTERNAL_ERROR if error.code == types.INTERNAL_ERROR else ErrorCode.INVALID_INPUT
+        raise MCPError(error.code, error.message, error_data(code, data)) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = f"Invalid parameters of {ctx.method}: {where}: {first['msg']}"
+        raise MCPError(types.INVALID_PARAMS, message, error_data(ErrorCode.INVALID_INPUT)) from None
+
+
+def _reporter(context: Context) -> ProgressReporter:
+    async def send(progress: float, total: float | None, message: str) -> None:
+        await context.session.report_progress(progress, total, message)
+
+    return ProgressReporter(send)
+
+
+@lru_cache(maxsize=1)
+def _instructions() -> str:
+    return resources.files("sightline_server").joinpath("instructions.md").read_text("utf-8")
+
+
+def _schema_by_name(name: str) -> Mapping[str, Any] | None:
+    return next((describe_tool(tool).input_schema for tool in TOOLS if tool.name == name), None)

@@ -1,0 +1,127 @@
+"""Running the server until the client leaves or a signal comes.
+
+**Invariant**: on every way out (end of input, SIGTERM, SIGINT, SIGHUP) the services close within their grace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Generator, Mapping
+
+import anyio
+import uvicorn
+
+from sightline_core.config import Config
+from sightline_core.errors import ErrorCode, SightlineError
+from sightline_server.app import Services, open_services
+from sightline_server.transports.gate import Gate, make_gate
+from sightline_server.transports.http import HttpApp
+from sightline_server.transports.stdio import serve_stdio
+
+logger = logging.getLogger(__name__)
+
+
+def run_server(config: Config, environment: Mapping[str, str]) -> None:
+    """Serve with the configured transport; returns when it is over."""
+    anyio.run(_serve, config, environment)
+
+
+async def _serve(config: Config, environment: Mapping[str, str]) -> None:
+    gate = make_gate(config, environment) if config.transport == "http" else None
+    listener = _listen(config) if gate is not None else None
+    async with open_services(config) as services, anyio.create_task_group() as group:
+        group.start_soon(_end_on_signal, group.cancel_scope)
+        if gate is not None and listener is not None:
+            await _serve_http(services, gate, listener)
+        else:
+            await serve_stdio(services)
+        group.cancel_scope.cancel()
+
+
+async def _end_on_signal(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        async for number in signals:
+            if scope.cancel_called:
+                # Asked twice: whoever asks does not want to wait for an orderly end.
+                os._exit(128 + number)
+            logger.info("received %s, closing", signal.Signals(number).name)
+            scope.cancel()
+
+
+class _QuietServer(uvicorn.Server):
+    """uvicorn without its signal handlers: signals belong to `_end_on_signal`."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave the signals alone."""
+        yield
+
+
+async def _serve_http(services: Services, gate: Gate, listener: socket.socket) -> None:
+    app = HttpApp(services, gate)
+    limits = services.config.limits
+    server = _QuietServer(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+            limit_concurrency=limits.http_max_connections,
+            timeout_keep_alive=limits.http_keep_alive_s,
+            timeout_graceful_shutdown=int(limits.shutdown_grace_s),
+        )
+    )
+    address = _address(listener)
+    _announce(services, address, has_token=bool(gate.token))
+    try:
+        async with app.running():
+            await server.serve(sockets=[listener])
+    finally:
+        listener.close()
+
+
+def _listen(config: Config) -> socket.socket:
+    family = socket.AF_INET6 if ":" in config.bind else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((config.bind.strip("[]"), config.port))
+        listener.listen(socket.SOMAXCONN)
+    except OSError as error:
+        listener.close()
+        raise SightlineError(
+            ErrorCode.INVALID_INPUT,
+            f"{config.bind}:{config.port} cannot be bound: {error.strerror or error}.",
+            hint="Another server may be running there; choose another one with --port.",
+        ) from None
+    listener.setblocking(False)
+    return listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _announce(services: Services, address: str, *, has_token: bool) -> None:
+    url = f"http://{address}/mcp"
+    header = ' --header "Authorization: Bearer $SIGHTLINE_TOKEN"' if has_token else ""
+    default = services.workspaces.default_for(services.start_directory)
+    lines = [
+        f"Sightline serves MCP at {url}",
+        f"  workspace    {default.path if default else 'none; pass `workspace` in each call'}",
+        f"  health       http://{address}/health",
+        f"  Claude Code  claude mcp add --transport http sightline {url}{header}",
+        f"  Codex        codex mcp add sightline --url {url}",
+        f"  Gemini CLI   gemini mcp add --transport http sightline {url}",
+        "  stop         Ctrl-C",
+    ]
+    sys.stderr.write("\n".join(lines) + "\n")
+    sys.stderr.flush()

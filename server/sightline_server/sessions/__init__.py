@@ -1,0 +1,1 @@
+"""Client sessions: what belongs to one client and to nobody else."""

@@ -1,0 +1,43 @@
+"""Every tool that is served, and the sets that `--toolset` selects.
+
+**Invariant**: a tool is registered by its one line in `TOOLS`; one that does not work is not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sightline_core.errors import ErrorCode, SightlineError, nearest_name
+from sightline_server.tools.base import AnyTool, Toolset
+from sightline_server.tools.health_check import HEALTH_CHECK
+
+TOOLS: tuple[AnyTool, ...] = (HEALTH_CHECK,)
+
+DEFAULT_SET = "default"
+ALL_SET = "all"
+
+
+def select_tools(names: Iterable[str]) -> dict[str, AnyTool]:
+    """The tools of toolsets and single names, in table order; raises `invalid_input` for an unknown name."""
+    chosen: set[str] = set()
+    for name in names:
+        chosen |= _members(name)
+    return {tool.name: tool for tool in TOOLS if tool.name in chosen}
+
+
+def _members(name: str) -> set[str]:
+    if name == ALL_SET:
+        return {tool.name for tool in TOOLS}
+    if name == DEFAULT_SET:
+        return {tool.name for tool in TOOLS if tool.in_default_set}
+    if name in {member.value for member in Toolset}:
+        return {tool.name for tool in TOOLS if tool.toolset.value == name}
+    if any(tool.name == name for tool in TOOLS):
+        return {name}
+    known = [DEFAULT_SET, ALL_SET, *(member.value for member in Toolset), *(tool.name for tool in TOOLS)]
+    near = nearest_name(name, known)
+    raise SightlineError(
+        ErrorCode.INVALID_INPUT,
+        f"'{name}' is no toolset and no tool.",
+        hint=f"Did you mean '{near}'?" if near else f"Toolsets: {', '.join(known[: 2 + len(Toolset)])}.",
+    )

@@ -1,0 +1,264 @@
+"""MCP over standard input and output: one JSON-RPC message a line.
+
+**Invariant**: nothing but JSON-RPC reaches the client's pipe (stray output of this process goes to stderr), every
+line that is no message gets an error reply, and a line is never larger than its limit.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import select
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import anyio
+import anyio.lowlevel
+import mcp_types as types
+from mcp.server.runner import serve_dual_era_loop
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from sightline_core.errors import ErrorCode
+from sightline_core.limits import Limits
+from sightline_server.app import Services
+from sightline_server.protocol import SingleSession, build_server, error_data
+from sightline_server.sessions.session import TransportKind
+
+logger = logging.getLogger(__name__)
+
+_CHUNK_BYTES = 64 * 1024
+_EXCERPT_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that is no JSON-RPC message, with the reply it deserves."""
+
+    code: int
+    message: str
+    request_id: str | int | None = None
+
+
+async def serve_stdio(services: Services) -> None:
+    """Serve the client on this process's standard streams until it closes them."""
+    with _claimed_streams() as (source, sink):
+        await serve_descriptors(services, source, sink)
+
+
+async def serve_descriptors(services: Services, source: int, sink: int) -> None:
+    """Serve one client over two descriptors until the source ends."""
+    limits = services.config.limits
+    scope = SingleSession(services.new_session(TransportKind.STDIO))
+    server = build_server(services, scope)
+    async with message_streams(source, sink, limits) as (inbound, outbound):
+        await serve_dual_era_loop(
+            server,
+            inbound,
+            outbound,
+            lifespan_state=scope,
+            init_options=server.create_initialization_options(),
+        )
+
+
+class LineSplitter:
+    """Cuts a byte stream into lines, dropping what is longer than the limit."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._dropping = False
+
+    def feed(self, chunk: bytes) -> list[bytes | None]:
+        """The lines that `chunk` completes; None stands for one that was too long."""
+        lines: list[bytes | None] = []
+        *complete, rest = chunk.split(b"\n")
+        for piece in complete:
+            self._add(piece)
+            lines.append(None if self._dropping else b"".join(self._parts))
+            self._reset()
+        self._add(rest)
+        return lines
+
+    def _add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._max_bytes:
+            self._dropping = True
+            self._parts.clear()
+        if not self._dropping:
+            self._parts.append(piece)
+
+    def _reset(self) -> None:
+        self._parts.clear()
+        self._size = 0
+        self._dropping = False
+
+
+def parse_line(line: bytes | None, limits: Limits) -> SessionMessage | BadLine | None:
+    """One line as a message; None for a blank one."""
+    if line is None:
+        return BadLine(types.INVALID_REQUEST, f"A message may have at most {limits.max_message_bytes} bytes.")
+    if not line.strip():
+        return None
+    parsed = parse_message(line)
+    return parsed if isinstance(parsed, BadLine) else SessionMessage(parsed)
+
+
+def parse_message(data: bytes) -> types.JSONRPCMessage | BadLine:
+    """Bytes as a JSON-RPC message, or why they are none: broken JSON, or JSON of the wrong shape."""
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(data, by_name=False)
+    except ValidationError as error:
+        if any(item["type"] == "json_invalid" for item in error.errors(include_url=False)):
+            return BadLine(types.PARSE_ERROR, "The message is not valid JSON.")
+        return BadLine(types.INVALID_REQUEST, "The message is no JSON-RPC 2.0 request.", _request_id(data))
+    # The library takes a request whose id has the wrong type for a notification and would never answer it.
+    if isinstance(message, types.JSONRPCNotification) and "id" in cast("dict[str, Any]", json.loads(data)):
+        return BadLine(types.INVALID_REQUEST, "The id of a request must be a string or a whole number.")
+    return message
+
+
+def _request_id(line: bytes) -> str | int | None:
+    try:
+        body: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    found: Any = cast("dict[str, Any]", body).get("id") if isinstance(body, dict) else None
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+def error_reply(bad: BadLine) -> SessionMessage:
+    """The JSON-RPC error for a bad line."""
+    return SessionMessage(
+        types.JSONRPCError(
+            jsonrpc="2.0",
+            id=bad.request_id,
+            error=types.ErrorData(code=bad.code, message=bad.message, data=error_data(ErrorCode.INVALID_INPUT)),
+        )
+    )
+
+
+class _Unanswered:
+    """The requests that were read and not yet answered."""
+
+    def __init__(self) -> None:
+        self._ids: set[str | int] = set()
+        self._none_left = anyio.Event()
+
+    def read(self, message: SessionMessage) -> None:
+        if isinstance(message.message, types.JSONRPCRequest):
+            self._ids.add(message.message.id)
+
+    def written(self, message: SessionMessage) -> None:
+        if isinstance(message.message, types.JSONRPCResponse | types.JSONRPCError) and message.message.id is not None:
+            self._ids.discard(message.message.id)
+        if not self._ids:
+            self._none_left.set()
+
+    async def drain(self, seconds: float) -> None:
+        """Wait until all are answered, not longer than `seconds`."""
+        if self._ids:
+            self._none_left = anyio.Event()
+            with anyio.move_on_after(seconds):
+                await self._none_left.wait()
+
+
+@asynccontextmanager
+async def message_streams(source: int, sink: int, limits: Limits) -> AsyncGenerator[tuple[Any, Any], None]:
+    """The message streams of two descriptors: what the library reads from, and what it writes to."""
+    inbound_send, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outbound, outbound_receive = anyio.create_memory_object_stream[SessionMessage](0)
+    replies = outbound.clone()
+    unanswered = _Unanswered()
+    reading = anyio.CancelScope()
+
+    async def read() -> None:
+        with reading:
+            async with inbound_send, replies:
+                async for parsed in _messages(source, limits):
+                    if isinstance(parsed, BadLine):
+                        await replies.send(error_reply(parsed))
+                    else:
+                        unanswered.read(parsed)
+                        await inbound_send.send(parsed)
+                # The library drops what is under way at the end of input; `echo … | sightline` wants its answers.
+                await unanswered.drain(limits.stdin_drain_s)
+
+    async def write() -> None:
+        async with outbound_receive:
+            async for message in outbound_receive:
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await _write_all(sink, text.encode("utf-8") + b"\n")
+                unanswered.written(message)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(_quiet, read)
+        group.start_soon(_quiet, write)
+        yield inbound, outbound
+        # The serving loop is over: the reader may wait on a pipe that never ends, the writer has its last lines.
+        reading.cancel()
+
+
+async def _messages(source: int, limits: Limits) -> AsyncGenerator[SessionMessage | BadLine, None]:
+    splitter = LineSplitter(limits.max_message_bytes)
+    while chunk := await _read_chunk(source):
+        for line in splitter.feed(chunk):
+            parsed = parse_line(line, limits)
+            if isinstance(parsed, BadLine):
+                logger.warning("bad message: %s %r", parsed.message, (line or b"")[:_EXCERPT_CHARS])
+            if parsed is not None:
+                yield parsed
+
+
+async def _quiet(task: Any) -> None:
+    """Run a pump; a peer that went away ends it without noise."""
+    try:
+        await task()
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError, ConnectionResetError):
+        logger.debug("the client closed its streams")
+
+
+async def _read_chunk(source: int) -> bytes:
+    try:
+        await _until_ready(anyio.wait_readable, source)
+        return os.read(source, _CHUNK_BYTES)
+    except OSError as error:
+        logger.debug("standard input ended: %s", error)
+        return b""
+
+
+async def _write_all(sink: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        await _until_ready(anyio.wait_writable, sink)
+        # A ready pipe takes this much without blocking, so a client that stopped reading never stops the loop.
+        view = view[os.write(sink, view[: select.PIPE_BUF]) :]
+
+
+async def _until_ready(wait: Callable[[int], Awaitable[None]], descriptor: int) -> None:
+    # No threads: one that blocks on a silent client would outlive every signal.
+    try:
+        await wait(descriptor)
+    except PermissionError:
+        # A regular file cannot be waited for and never blocks.
+        await anyio.lowlevel.checkpoint()
+
+
+class _claimed_streams:  # noqa: N801 - reads as a function at its one use
+    """Private copies of standard input and output; the originals lead to nothing and to stderr meanwhile."""
+
+    def __enter__(self) -> tuple[int, int]:
+        self._source, self._sink = os.dup(0), os.dup(1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+        return self._source, self._sink
+
+    def __exit__(self, *_: object) -> None:
+        os.dup2(self._source, 0)
+        os.dup2(self._sink, 1)

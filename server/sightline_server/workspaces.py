@@ -1,0 +1,201 @@
+"""Which directory a call is about: registration, resolution, discovery and eviction.
+
+**Invariant**: a workspace is reached only if it was registered, or discovered below an allowed root. All methods
+run on the event loop, so nothing here is locked.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from enum import StrEnum
+
+from sightline_core.config import Config
+from sightline_core.errors import ErrorCode, SightlineError
+from sightline_core.limits import Limits
+from sightline_core.paths import RepoRoot, check_path_text, relative_to
+from sightline_server.registry import Registry, project_id_of
+
+
+class Origin(StrEnum):
+    """How a workspace came to be known."""
+
+    NAMED = "named"
+    START_DIRECTORY = "start_directory"
+    REMEMBERED = "remembered"
+    CLIENT_ROOT = "client_root"
+    AUTO_DISCOVERED = "auto_discovered"
+
+
+_TRUSTED_ORIGINS = frozenset({Origin.NAMED, Origin.START_DIRECTORY, Origin.CLIENT_ROOT})
+
+
+class Workspace:
+    """A registered directory and what runs on it."""
+
+    __slots__ = ("active_calls", "last_used", "origin", "project_id", "root", "trusted")
+
+    def __init__(self, root: RepoRoot, origin: Origin, *, trusted: bool) -> None:
+        self.root = root
+        self.origin = origin
+        self.trusted = trusted
+        self.project_id = project_id_of(root.path)
+        self.last_used = time.monotonic()
+        self.active_calls = 0
+
+    @property
+    def path(self) -> str:
+        """The resolved directory."""
+        return self.root.path
+
+    @property
+    def is_idle(self) -> bool:
+        """True when evicting it would interrupt nobody."""
+        return self.active_calls == 0
+
+
+class Workspaces:
+    """Every workspace of this process."""
+
+    def __init__(self, config: Config, registry: Registry) -> None:
+        """Raises `invalid_input` for a missing workspace or allowed root: these are start-up errors."""
+        self._limits: Limits = config.limits
+        self._registry = registry
+        self._auto = config.auto_workspace
+        self._allowed = _allowed_roots(config)
+        self._by_path: dict[str, Workspace] = {}
+        self._named = [self.register(path, Origin.NAMED).path for path in config.workspace]
+        self._restore()
+
+    def all(self) -> list[Workspace]:
+        """Every workspace, most recently used first."""
+        return sorted(self._by_path.values(), key=lambda workspace: -workspace.last_used)
+
+    @property
+    def allowed_roots(self) -> tuple[str, ...]:
+        """The directories below which workspaces may be discovered."""
+        return self._allowed
+
+    def register(self, path: str, origin: Origin) -> Workspace:
+        """Make a directory known; raises `invalid_input` when it is none."""
+        root = RepoRoot(path, self._limits)
+        known = self._by_path.get(root.path)
+        if known is not None:
+            if origin in _TRUSTED_ORIGINS and known.origin not in _TRUSTED_ORIGINS:
+                known.origin, known.trusted = origin, True
+            return known
+        entry = self._registry.remember(root.path, auto_discovered=origin is Origin.AUTO_DISCOVERED)
+        workspace = Workspace(root, origin, trusted=origin in _TRUSTED_ORIGINS or entry.trusted)
+        self._by_path[root.path] = workspace
+        return workspace
+
+    def default_for(self, start_directory: str | None) -> Workspace | None:
+        """The workspace of a session that named none: the first `--workspace`, else the start directory.
+
+        The file system's root and the home directory serve only when they were named.
+        """
+        if self._named:
+            return self._by_path[self._named[0]]
+        if start_directory is None or is_too_broad(start_directory):
+            return None
+        return self.register(start_directory, Origin.START_DIRECTORY)
+
+    def resolve(self, text: str | None, default: Workspace | None) -> Workspace:
+        """The workspace that a call means.
+
+        Raises `workspace_not_registered`, `workspace_not_allowed`, `workspace_limit_exceeded` or `invalid_input`.
+        """
+        if text is None:
+            if default is None:
+                raise self._not_registered("No workspace was named and this session has no default one.")
+            workspace = default
+        else:
+            workspace = self._resolve_path(text)
+        workspace.last_used = time.monotonic()
+        return workspace
+
+    def find(self, path: str) -> Workspace | None:
+        """The workspace that holds a resolved path: the longest registered prefix."""
+        holding = [workspace for workspace in self._by_path.values() if relative_to(workspace.path, path) is not None]
+        return max(holding, key=lambda workspace: len(workspace.path), default=None)
+
+    def _resolve_path(self, text: str) -> Workspace:
+        check_path_text(text, self._limits)
+        if not os.path.isabs(text):
+            raise SightlineError(
+                ErrorCode.INVALID_INPUT, "`workspace` must be an absolute path.", hint="Give the full path."
+            )
+        path = os.path.realpath(text)
+        found = self.find(path)
+        if found is not None:
+            return found
+        if not self._auto:
+            raise self._not_registered(f"'{text}' is not a registered workspace.")
+        return self._discover(text, path)
+
+    def _discover(self, text: str, path: str) -> Workspace:
+        if all(relative_to(allowed, path) is None for allowed in self._allowed):
+            raise SightlineError(
+                ErrorCode.WORKSPACE_NOT_ALLOWED,
+                f"'{text}' lies outside every allowed root.",
+                hint=f"Workspaces are discovered below: {', '.join(self._allowed)}.",
+            )
+        RepoRoot(path, self._limits)
+        self._make_room()
+        return self.register(path, Origin.AUTO_DISCOVERED)
+
+    def _make_room(self) -> None:
+        discovered = [w for w in self._by_path.values() if w.origin is Origin.AUTO_DISCOVERED]
+        if len(discovered) < self._limits.max_auto_workspaces:
+            return
+        idle = sorted((w for w in discovered if w.is_idle), key=lambda w: w.last_used)
+        if not idle:
+            raise SightlineError(
+                ErrorCode.WORKSPACE_LIMIT_EXCEEDED,
+                f"{len(discovered)} discovered workspaces are all busy.",
+                hint="Try again when one is idle, or name this one with --workspace.",
+            )
+        self.evict(idle[0])
+
+    def evict(self, workspace: Workspace) -> None:
+        """Forget a discovered workspace; its index stays on disk."""
+        self._by_path.pop(workspace.path, None)
+        self._registry.forget(workspace.path)
+
+    def _restore(self) -> None:
+        for entry in self._registry.entries():
+            if entry.path in self._by_path or not os.path.isdir(entry.path):
+                continue
+            if entry.auto_discovered and not self._may_rediscover(entry.path):
+                continue
+            origin = Origin.AUTO_DISCOVERED if entry.auto_discovered else Origin.REMEMBERED
+            self._by_path[entry.path] = Workspace(RepoRoot(entry.path, self._limits), origin, trusted=entry.trusted)
+
+    def _may_rediscover(self, path: str) -> bool:
+        return self._auto and any(relative_to(allowed, path) is not None for allowed in self._allowed)
+
+    def _not_registered(self, message: str) -> SightlineError:
+        known = [workspace.path for workspace in self.all()]
+        listing = f"Registered: {', '.join(known)}." if known else "None is registered."
+        return SightlineError(
+            ErrorCode.WORKSPACE_NOT_REGISTERED,
+            message,
+            hint=f"{listing} Pass `workspace`, or start the server with --workspace PATH.",
+            data={"registered": known},
+        )
+
+
+def is_too_broad(path: str) -> bool:
+    """True for directories that nobody means to index by accident."""
+    resolved = os.path.realpath(path)
+    return resolved in (os.path.realpath(os.path.expanduser("~")), os.path.abspath(os.sep))
+
+
+def _allowed_roots(config: Config) -> tuple[str, ...]:
+    if config.auto_workspace and not config.allowed_root:
+        raise SightlineError(
+            ErrorCode.INVALID_INPUT,
+            "--auto-workspace needs at least one --allowed-root.",
+            hint="Name the directory below which workspaces may be discovered.",
+        )
+    return tuple(RepoRoot(path).path for path in config.allowed_root)

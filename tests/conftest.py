@@ -1,0 +1,29 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sightline_core.config import Config
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A small workspace with one Python file."""
+    folder = tmp_path / "workspace"
+    (folder / "pkg").mkdir(parents=True)
+    (folder / "pkg" / "greeting.py").write_text('def greet(name):\n    return f"hello {name}"\n', "utf-8")
+    return folder.resolve()
+
+
+@pytest.fixture
+def config(tmp_path: Path, workspace: Path) -> Config:
+    """A configuration that touches nothing of the user's."""
+    return Config(data_dir=str(tmp_path / "data"), workspace=(str(workspace),), toolset=("all",))
