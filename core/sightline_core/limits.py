@@ -16,6 +16,8 @@ class Limits:
     # -- calls ---------------------------------------------------------------------------------
     call_deadline_s: float = 45.0
     shutdown_grace_s: float = 5.0
+    progress_interval_s: float = 0.1
+    cancel_wait_s: float = 5.0
     max_structured_bytes: int = 48 * 1024
     max_inflight_calls: int = 256
     max_inflight_calls_per_session: int = 32

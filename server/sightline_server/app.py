@@ -11,7 +11,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+import anyio
+
 from sightline_core.config import Config
+from sightline_server.indexes import Indexes
 from sightline_server.registry import Registry
 from sightline_server.sessions.session import Session, TransportKind
 from sightline_server.tools import select_tools
@@ -24,6 +27,7 @@ class Services:
 
     config: Config
     workspaces: Workspaces
+    indexes: Indexes
     start_directory: str | None
     started_at: float = field(default_factory=time.monotonic)
     active_calls: int = 0
@@ -41,12 +45,40 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(config: Config, *, start_directory: str | None = None) -> AsyncGenerator[Services, None]:
-    """The services of one process; raises `invalid_input` for a configuration that cannot work."""
+async def open_services(
+    config: Config, *, start_directory: str | None = None, open_default: bool = True
+) -> AsyncGenerator[Services, None]:
+    """The services of one process; raises `invalid_input` for a configuration that cannot work.
+
+    The workspaces that were named are opened and brought up to date in the background unless `prewarm` is off;
+    so is the default one, which `open_default` leaves to its first use.
+    """
     select_tools(config.toolset)
-    registry = Registry(config.data_dir)
-    workspaces = Workspaces(config, registry)
-    yield Services(config, workspaces, start_directory or _current_directory())
+    indexes = Indexes(config)
+    async with anyio.create_task_group() as group:
+        registry = Registry(config.data_dir)
+        workspaces = Workspaces(config, registry, lambda workspace: group.start_soon(indexes.forget, workspace))
+        services = Services(config, workspaces, indexes, start_directory or _current_directory())
+        if config.prewarm:
+            group.start_soon(_prewarm, services, open_default)
+        try:
+            yield services
+        finally:
+            group.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await indexes.close()
+
+
+async def _prewarm(services: Services, open_default: bool) -> None:
+    services.is_warming = True
+    try:
+        chosen = [services.workspaces.find(os.path.realpath(path)) for path in services.config.workspace]
+        if open_default:
+            chosen.append(services.workspaces.default_for(services.start_directory))
+        for workspace in dict.fromkeys(found for found in chosen if found is not None):
+            await services.indexes.of(workspace)
+    finally:
+        services.is_warming = False
 
 
 def _current_directory() -> str | None:

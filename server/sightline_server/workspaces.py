@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from enum import StrEnum
 
 from sightline_core.config import Config
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot, check_path_text, relative_to
+from sightline_indexer.workspace_index import WorkspaceIndex
 from sightline_server.registry import Registry, project_id_of
 
 
@@ -33,7 +35,7 @@ _TRUSTED_ORIGINS = frozenset({Origin.NAMED, Origin.START_DIRECTORY, Origin.CLIEN
 class Workspace:
     """A registered directory and what runs on it."""
 
-    __slots__ = ("active_calls", "last_used", "origin", "project_id", "root", "trusted")
+    __slots__ = ("active_calls", "index", "last_used", "origin", "project_id", "root", "trusted")
 
     def __init__(self, root: RepoRoot, origin: Origin, *, trusted: bool) -> None:
         self.root = root
@@ -42,6 +44,7 @@ class Workspace:
         self.project_id = project_id_of(root.path)
         self.last_used = time.monotonic()
         self.active_calls = 0
+        self.index: WorkspaceIndex | None = None
 
     @property
     def path(self) -> str:
@@ -51,14 +54,17 @@ class Workspace:
     @property
     def is_idle(self) -> bool:
         """True when evicting it would interrupt nobody."""
-        return self.active_calls == 0
+        return self.active_calls == 0 and (self.index is None or self.index.status().active_job is None)
 
 
 class Workspaces:
     """Every workspace of this process."""
 
-    def __init__(self, config: Config, registry: Registry) -> None:
+    def __init__(
+        self, config: Config, registry: Registry, on_evict: Callable[[Workspace], None] = lambda _: None
+    ) -> None:
         """Raises `invalid_input` for a missing workspace or allowed root: these are start-up errors."""
+        self._on_evict = on_evict
         self._limits: Limits = config.limits
         self._registry = registry
         self._auto = config.auto_workspace
@@ -161,6 +167,7 @@ class Workspaces:
         """Forget a discovered workspace; its index stays on disk."""
         self._by_path.pop(workspace.path, None)
         self._registry.forget(workspace.path)
+        self._on_evict(workspace)
 
     def _restore(self) -> None:
         for entry in self._registry.entries():

@@ -9,9 +9,19 @@ from collections.abc import Iterable
 
 from sightline_core.errors import ErrorCode, SightlineError, nearest_name
 from sightline_server.tools.base import AnyTool, Toolset
+from sightline_server.tools.cancel_job import CANCEL_JOB
 from sightline_server.tools.health_check import HEALTH_CHECK
+from sightline_server.tools.index_repo import INDEX_REPO
+from sightline_server.tools.index_status import INDEX_STATUS
+from sightline_server.tools.sync_repo import SYNC_REPO
 
-TOOLS: tuple[AnyTool, ...] = (HEALTH_CHECK,)
+TOOLS: tuple[AnyTool, ...] = (
+    INDEX_REPO,
+    SYNC_REPO,
+    CANCEL_JOB,
+    INDEX_STATUS,
+    HEALTH_CHECK,
+)
 
 DEFAULT_SET = "default"
 ALL_SET = "all"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
+import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
 from sightline_core.limits import Limits
@@ -18,6 +19,7 @@ from sightline_server.completeness import Facts, ToolKind
 from sightline_server.envelope import WireModel
 
 if TYPE_CHECKING:
+    from sightline_indexer.workspace_index import WorkspaceIndex
     from sightline_server.app import Services
     from sightline_server.sessions.session import Session
     from sightline_server.workspaces import Workspace
@@ -73,6 +75,19 @@ class Call:
     def limits(self) -> Limits:
         """The bounds of this process."""
         return self.services.config.limits
+
+    def now(self) -> float:
+        """The clock that `deadline` is measured by."""
+        return anyio.current_time()
+
+    def require_workspace(self) -> Workspace:
+        """The workspace of a tool that needs one; dispatch has resolved it."""
+        assert self.workspace is not None
+        return self.workspace
+
+    async def index(self) -> WorkspaceIndex:
+        """The index of the workspace, opened if need be."""
+        return await self.services.indexes.of(self.require_workspace())
 
 
 A = TypeVar("A", bound=Args)

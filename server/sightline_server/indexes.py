@@ -1,0 +1,71 @@
+"""The indexes of this process: opened once per workspace, in threads, closed together.
+
+**Invariant**: at most one `WorkspaceIndex` per workspace exists in a process, and it is opened off the event loop.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+
+import anyio
+import anyio.to_thread
+
+from sightline_core.config import Config
+from sightline_core.errors import SightlineError
+from sightline_indexer.workspace_index import WorkspaceIndex
+from sightline_server.workspaces import Workspace
+
+logger = logging.getLogger(__name__)
+
+
+class Indexes:
+    """Every open index, by workspace path."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._open: dict[str, WorkspaceIndex] = {}
+        self._opening = anyio.Lock()
+
+    async def of(self, workspace: Workspace) -> WorkspaceIndex:
+        """The index of a workspace; opened, and brought up to date in the background, at first use."""
+        index = self._open.get(workspace.path)
+        if index is not None:
+            return index
+        async with self._opening:
+            index = self._open.get(workspace.path)
+            if index is None:
+                index = await anyio.to_thread.run_sync(self._open_index, workspace)
+                self._open[workspace.path] = index
+                workspace.index = index
+            return index
+
+    async def forget(self, workspace: Workspace) -> None:
+        """Close the index of a workspace that is no longer served; it stays on disk."""
+        index = self._open.pop(workspace.path, None)
+        workspace.index = None
+        if index is not None:
+            await anyio.to_thread.run_sync(index.close)
+
+    async def close(self) -> None:
+        """Close all, side by side, each within its own grace."""
+        async with anyio.create_task_group() as group:
+            for index in self._open.values():
+                group.start_soon(anyio.to_thread.run_sync, index.close)
+        self._open.clear()
+
+    def _open_index(self, workspace: Workspace) -> WorkspaceIndex:
+        folder = index_folder(self._config.data_dir, workspace)
+        index = WorkspaceIndex(workspace.root, folder, self._config.limits, watch=self._config.watch)
+        index.open()
+        try:
+            index.start_job(mode=None, force=False, reason="start")
+        except SightlineError as error:
+            # A damaged or foreign index is reported by `status` with its remedy; it must not stop the server.
+            logger.warning("%s: %s", workspace.path, error.full_message)
+        return index
+
+
+def index_folder(data_dir: str, workspace: Workspace) -> str:
+    """Where the index of a workspace lives."""
+    return os.path.join(data_dir, "projects", workspace.project_id)

@@ -1,0 +1,35 @@
+"""What the job tools share: starting, waiting with progress, and how a job is shown."""
+
+from __future__ import annotations
+
+import anyio
+
+from sightline_core.errors import ErrorCode, SightlineError
+from sightline_core.types import JobState
+from sightline_indexer.job import Job
+from sightline_server.job_follow import follow
+from sightline_server.tools.base import Call
+
+# Left of a call's time for its answer when it waits for a job.
+_ANSWER_RESERVE_S = 2.0
+
+
+def progress_token(job: Job) -> str:
+    """The token under which progress of a job is sent."""
+    return f"index-job-{job.job_id}"
+
+
+async def wait_with_progress(call: Call, job: Job) -> None:
+    """Wait for a job and report its progress to the caller, as long as the call may take.
+
+    A job that is still running then goes on. Raises what made the job fail.
+    """
+    with anyio.move_on_at(call.deadline - _ANSWER_RESERVE_S):
+        last = -1
+        async for progress in follow(job, interval_s=call.limits.progress_interval_s):
+            # Standard progress must increase with every notification.
+            if progress.percentage > last:
+                last = progress.percentage
+                await call.progress.report(progress.percentage, 100, progress.message)
+    if job.state is JobState.FAILED:
+        raise job.error or SightlineError(ErrorCode.INTERNAL_ERROR, "The job failed.", hint="See the server's log.")
