@@ -38,7 +38,8 @@ class Pattern:
     """A compiled line: `literal` serves the kinds without wildcards, `matches` the globs.
 
     A path is matched relative to the directory of its ignore file. `parent` is the part of a path glob before its
-    first wildcard, up to the last slash: no path outside of it can match.
+    first wildcard, up to the last slash: no path outside of it can match. `depth` is the number of slashes in any
+    path that it can match, None when it may run over slashes.
     """
 
     kind: PatternKind
@@ -49,6 +50,11 @@ class Pattern:
     backtracks: bool = False
     matches: Callable[[bytes], object] | None = None
     parent: bytes = b""
+    depth: int | None = None
+
+    def can_match_in(self, directory: bytes) -> bool:
+        """False when no entry of `directory` (empty, or with a trailing slash) can match this path glob."""
+        return directory.startswith(self.parent) and (self.depth is None or directory.count(b"/") == self.depth)
 
 
 class _Wild(Enum):
@@ -237,6 +243,7 @@ def _compile(tokens: list[_Token], *, negated: bool, directory_only: bool, by_pa
         backtracks=backtracks,
         matches=matches,
         parent=_literal_parent(tokens) if by_path else b"",
+        depth=None if _crosses(tokens) else tokens.count(_SLASH),
     )
 
 

@@ -201,7 +201,7 @@ class NameFilter:
                 inner = rules.inner(directory)
                 leaves.update(rules.leaves.get(inner, ()))
                 for pattern in rules.path_globs:
-                    if pattern.matches is not None and inner.startswith(pattern.parent):
+                    if pattern.matches is not None and pattern.can_match_in(inner):
                         paths.append((inner, pattern.matches))
         self._leaves = leaves
         self._paths = tuple(paths)

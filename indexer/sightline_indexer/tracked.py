@@ -101,7 +101,9 @@ def _read_entries(data: bytes, hash_bytes: int) -> tuple[list[bytes], int]:
         start = at + flags_at + (4 if flags & _EXTENDED else 2)
         end = start + (flags & _LONG_NAME)
         if flags & _LONG_NAME == _LONG_NAME:
-            end = data.index(b"\0", end) if b"\0" in data[end:] else len(data)
+            end = data.find(b"\0", end)
+            if end < 0:
+                raise _MalformedError
         append(data[start:end])
         at += (end - at + 8) & ~7
     if at > len(data) - hash_bytes or (count and data[end] != 0):
