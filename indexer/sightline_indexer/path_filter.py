@@ -35,8 +35,21 @@ class PathFilter:
         with self._lock:
             self._known.clear()
 
+    def forget(self, directory: str) -> None:
+        """Read the rule files of one directory, and of what is below it, anew."""
+        with self._lock:
+            self._known.pop(directory, None)
+            below = directory + "/"
+            for known in [path for path in self._known if path.startswith(below)]:
+                del self._known[known]
+
     def accepts(self, relative: str) -> SkipReason | None:
         """Why the file `relative` is not indexed, None when it is; where no file is, the rules alone decide."""
+        directory, _, name = relative.rpartition("/")
+        return self.accepts_by_rule(relative) or self._file_state(directory, name)
+
+    def accepts_by_rule(self, relative: str) -> SkipReason | None:
+        """Like `accepts`, without a look at the file itself."""
         directory, _, name = relative.rpartition("/")
         try:
             raw = name.encode()
@@ -44,9 +57,7 @@ class PathFilter:
             return SkipReason.BAD_NAME
         with self._lock:
             rules = self._rules(directory)
-        if isinstance(rules, SkipReason):
-            return rules
-        return rules.file_reason(name, raw) or self._file_state(directory, name)
+        return rules if isinstance(rules, SkipReason) else rules.file_reason(name, raw)
 
     def accepts_directory(self, relative: str) -> SkipReason | None:
         """Why nothing below the directory `relative` is indexed, None when something may be."""

@@ -189,18 +189,20 @@ def test_every_form_of_git_index_tells_what_is_tracked(tmp_path: Path, settings:
     git(tmp_path, "init", "-q")
     git(tmp_path, "config", *settings)
     make(tmp_path, *(f"out/{'d' * n}/f{n}.py" for n in range(40)))
-    long = "out/" + "/".join(["n" * 200] * 21) + "/x.py"
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "x")
     git(tmp_path, "update-index", "--index-version", settings[1]) if settings[0] == "index.version" else None
     make(tmp_path, "out/late.py")
     git(tmp_path, "add", "out/late.py")
-    git(tmp_path, "add", "-N", "-f", "out/late.py")
+    make(tmp_path, "out/intended.py")
+    git(tmp_path, "add", "-N", "-f", "out/intended.py")
+    git(tmp_path, "rm", "-q", "--cached", "out/d/f1.py")
     git(tmp_path, "rm", "-q", "--cached", "out/dd/f2.py")
     (tmp_path / ".gitignore").write_text("out/\n")
     listed = subprocess.run(["git", "ls-files", "out"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert found(tmp_path) == [".gitignore", *sorted(listed.stdout.splitlines())]
-    assert len(listed.stdout.splitlines()) == 40 and long not in listed.stdout
+    assert len(listed.stdout.splitlines()) == 40
+    assert bool(list((tmp_path / ".git").glob("sharedindex.*"))) is (settings[0] == "core.splitIndex")
 
 
 def test_sha256_repository_and_empty_index(tmp_path: Path) -> None:
