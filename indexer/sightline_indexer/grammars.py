@@ -21,6 +21,9 @@ from tree_sitter import Language, Parser, Point, Query, QueryCursor, Tree
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
 
+_SETTINGS = frozenset({"inherits", "hint", "comments", "docs"})
+
+
 @dataclass(frozen=True, slots=True)
 class SymbolRules:
     """A query file: its patterns and the settings of its head, with those of the file it inherits.
@@ -71,7 +74,8 @@ def grammar_of(language: str) -> Grammar:
     row = _row(language)
     grammar = load_language(language)
     rules = read_rules(row.symbols)
-    query = Query(grammar, rules.query)
+    # What stands inside a syntax error is searched like what stands beside it.
+    query = Query(grammar, rules.query + "(ERROR) @body\n")
     shallow = QueryCursor(query)
     shallow.set_max_start_depth(1)
     return Grammar(
@@ -142,6 +146,6 @@ def _settings(text: str) -> Mapping[str, str]:
         if not line.startswith("; "):
             break
         key, colon, value = line[2:].partition(": ")
-        if colon:
+        if colon and key in _SETTINGS:
             found[key] = value.strip()
     return found

@@ -11,6 +11,7 @@ How a query file speaks to this module:
 - `@inner` is a function body and `@hinted` any other region: searched as a whole, but only when the hint of the
   language occurs in its text; `@deep` is searched as a whole always;
 - `@container` names the type a definition belongs to when the text does not nest it (receivers, `A::b`);
+- `@global` beside the kind: the definition is seen in the whole file, wherever it stands;
 - `@import` marks a name that is defined elsewhere, so that no later pattern takes it;
 - `@scope` marks a region without a name of its own: members belong to `@container`, or are local without one.
 
@@ -56,6 +57,7 @@ class _Match:
     name: Node | None
     body: Node | None
     container: Node | None
+    everywhere: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ def _decode(pattern: int, captures: dict[str, list[Node]]) -> _Match | None:
                 name[0] if name else None,
                 body[0] if body else None,
                 container[0] if container else None,
+                "global" in captures,
             )
     return None
 
@@ -173,7 +176,7 @@ class _Naming:
         """The symbols of `matches`, which are in order of position."""
         symbols: list[Symbol] = []
         for match in matches:
-            around = self._around(match.start)
+            around = self._open[0] if match.everywhere else self._around(match.start)
             container = around.qualified
             if match.container is not None:
                 container = _join(container, _type_name(self._text(match.container)))

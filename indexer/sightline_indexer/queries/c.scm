@@ -47,8 +47,9 @@
 (field_declaration declarator: (array_declarator declarator: (field_identifier) @name)) @field
 (field_declaration declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))) @field
 
-(preproc_def name: (identifier) @name) @constant
-(preproc_function_def name: (identifier) @name) @function
+; A macro is seen in the whole file, wherever it stands.
+(preproc_def name: (identifier) @name) @constant @global
+(preproc_function_def name: (identifier) @name) @function @global
 
 ; `extern` without a value declares; the place with the value defines.
 (declaration (storage_class_specifier "extern") declarator: (identifier) @name) @import
@@ -66,4 +67,3 @@
 (preproc_else) @body
 (preproc_elif) @body
 (linkage_specification body: (_) @body)
-(ERROR) @body

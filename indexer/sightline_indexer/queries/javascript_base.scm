@@ -7,6 +7,7 @@
 (generator_function_declaration name: (identifier) @name body: (_) @inner) @function
 (class_declaration name: (_) @name body: (_) @body) @class
 (export_statement) @body
+(export_statement value: (_) @hinted)
 
 ; `require` is an import.
 (lexical_declaration (variable_declarator name: (identifier) @name
@@ -51,8 +52,10 @@
 (lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant)
 (lexical_declaration (variable_declarator name: (identifier) @name) @variable)
 (variable_declaration (variable_declarator name: (identifier) @name) @variable)
-(lexical_declaration (variable_declarator value: [(call_expression) (new_expression) (await_expression) (parenthesized_expression)] @hinted))
-(variable_declaration (variable_declarator value: [(call_expression) (new_expression) (await_expression) (parenthesized_expression)] @hinted))
+(lexical_declaration (variable_declarator value: [(call_expression) (new_expression) (await_expression) (parenthesized_expression)
+  (binary_expression) (ternary_expression) (assignment_expression) (array)] @hinted))
+(variable_declaration (variable_declarator value: [(call_expression) (new_expression) (await_expression) (parenthesized_expression)
+  (binary_expression) (ternary_expression) (assignment_expression) (array)] @hinted))
 
 (object) @body
 (expression_statement) @hinted
