@@ -12,6 +12,8 @@ How a query file speaks to this module:
   language occurs in its text; `@deep` is searched as a whole always;
 - `@container` names the type a definition belongs to when the text does not nest it (receivers, `A::b`);
 - `@global` beside the kind: the definition is seen in the whole file, wherever it stands;
+- `@value` beside the kind: a function or class bound like a value, so inside a function it is a local;
+- `@declaration` beside the kind: it only announces what is written elsewhere;
 - `@import` marks a name that is defined elsewhere, so that no later pattern takes it;
 - `@scope` marks a region without a name of its own: members belong to `@container`, or are local without one.
 
@@ -58,6 +60,8 @@ class _Match:
     body: Node | None
     container: Node | None
     everywhere: bool
+    declaration: bool
+    is_value: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,7 @@ def _next_regions(
 def _decode(pattern: int, captures: dict[str, list[Node]]) -> _Match | None:
     for capture, nodes in captures.items():
         if capture in _KINDS:
+            kind = _KINDS[capture]
             node = nodes[0]
             name = captures.get("name")
             body = captures.get("body") or captures.get("inner")
@@ -151,11 +156,13 @@ def _decode(pattern: int, captures: dict[str, list[Node]]) -> _Match | None:
                 node.start_byte,
                 node.end_byte,
                 pattern,
-                _KINDS[capture],
+                kind,
                 name[0] if name else None,
                 body[0] if body else None,
                 container[0] if container else None,
                 "global" in captures,
+                "declaration" in captures,
+                "value" in captures or kind in _VALUES,
             )
     return None
 
@@ -186,7 +193,7 @@ class _Naming:
             if match.kind is None:
                 continue
             name = self._text(match.name).strip("\"'`")
-            if not name or (around.local and match.kind in _VALUES):
+            if not name or (around.local and match.is_value):
                 continue
             kind = _kind_within(around, match.kind, name, attached=match.container is not None)
             qualified = _join(container, _SEPARATORS.sub(".", name) if "\\" in name or ":" in name else name)
@@ -236,6 +243,7 @@ class _Naming:
                 self._columns.position(match.end, node.end_point),
             ),
             name_position=self._columns.position(match.name.start_byte, match.name.start_point),
+            declaration=match.declaration,
         )
 
 

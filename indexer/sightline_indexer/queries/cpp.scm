@@ -40,10 +40,10 @@
   name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name))) body: (_)? @inner) @method
 
 ; Members that the class only declares: others name them through it.
-(field_declaration declarator: (function_declarator declarator: [(field_identifier) (destructor_name)] @name)) @method
-(field_declaration declarator: (function_declarator declarator: (operator_name) @name)) @operator
-(field_declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method
-(field_declaration declarator: (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @method
+(field_declaration declarator: (function_declarator declarator: [(field_identifier) (destructor_name)] @name)) @method @declaration
+(field_declaration declarator: (function_declarator declarator: (operator_name) @name)) @operator @declaration
+(field_declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method @declaration
+(field_declaration declarator: (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @method @declaration
 (field_declaration declarator: (reference_declarator (field_identifier) @name)) @field
 (declaration declarator: (init_declarator declarator: (reference_declarator (identifier) @name))) @variable
 (lambda_expression body: (_) @body) @scope

@@ -13,7 +13,8 @@
 (enum_member_declaration name: (_) @name) @enummember
 (delegate_declaration name: (_) @name) @class
 
-(method_declaration name: (_) @name body: (_)? @inner) @method
+(method_declaration name: (_) @name body: (_) @inner) @method
+(method_declaration name: (_) @name) @method @declaration
 (constructor_declaration name: (_) @name body: (_)? @inner) @constructor
 (destructor_declaration name: (_) @name body: (_)? @inner) @method
 (operator_declaration operator: _ @name body: (_)? @inner) @operator

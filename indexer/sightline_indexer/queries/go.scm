@@ -14,7 +14,7 @@
 
 (field_declaration name: (field_identifier) @name type: (struct_type (field_declaration_list) @body)) @field
 (field_declaration name: (field_identifier) @name) @field
-(method_elem name: (field_identifier) @name) @method
+(method_elem name: (field_identifier) @name) @method @declaration
 
 (const_declaration (const_spec name: (identifier) @name) @constant)
 (var_declaration (var_spec name: (identifier) @name) @variable)

@@ -15,13 +15,13 @@
 (variable_declaration (variable_declarator name: (identifier) @name
   value: (call_expression function: (identifier) @_require) (#eq? @_require "require")) @import)
 
-; Functions and classes bound to a variable.
+; Functions and classes bound to a variable; inside a function that is a local.
 (lexical_declaration (variable_declarator name: (identifier) @name
-  value: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @function)
+  value: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @function @value)
 (variable_declaration (variable_declarator name: (identifier) @name
-  value: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @function)
-(lexical_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @class)
-(variable_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @class)
+  value: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @function @value)
+(lexical_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @class @value)
+(variable_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @class @value)
 
 ; Functions and classes bound to a property: exports, prototypes, namespaces.
 (expression_statement (assignment_expression
@@ -34,15 +34,15 @@
   right: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @function)
 (expression_statement (assignment_expression
   left: (identifier) @name
-  right: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @function)
+  right: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @function @value)
 (expression_statement (assignment_expression
   left: (member_expression property: (property_identifier) @name) right: (class body: (_) @body)) @class)
 (expression_statement (assignment_expression right: (object) @body))
 
-; Members of classes and of object literals.
-(method_definition name: (_) @name body: (_) @inner) @method
+; Members of classes and of object literals; an object inside a function is local and so are its methods.
+(method_definition name: (_) @name body: (_) @inner) @method @value
 (pair key: [(property_identifier) (string)] @name
-  value: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @method
+  value: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @property
 (pair value: (object) @body)
 (class_static_block) @hinted
 

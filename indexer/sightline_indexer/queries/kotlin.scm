@@ -17,7 +17,8 @@
 (type_alias (type_identifier) @name) @class
 
 (function_declaration receiver: (receiver_type) @container (simple_identifier) @name (function_body)? @inner) @function
-(function_declaration (simple_identifier) @name (function_body)? @inner) @function
+(function_declaration (simple_identifier) @name (function_body) @inner) @function
+(function_declaration (simple_identifier) @name) @function @declaration
 (property_declaration receiver: (receiver_type) @container (variable_declaration (simple_identifier) @name)) @property
 (property_declaration (modifiers (property_modifier) @_const) (variable_declaration (simple_identifier) @name) (#eq? @_const "const")) @constant
 (property_declaration (variable_declaration (simple_identifier) @name) (object_literal)? @hinted) @property

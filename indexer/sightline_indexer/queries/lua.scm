@@ -7,7 +7,7 @@
 (function_declaration name: (method_index_expression table: (_) @container method: (_) @name) body: (_)? @inner) @method
 (assignment_statement (variable_list name: (identifier) @name) (expression_list value: (function_definition body: (_)? @inner))) @function
 (assignment_statement (variable_list name: (dot_index_expression table: (_) @container field: (_) @name)) (expression_list value: (function_definition body: (_)? @inner))) @function
-(variable_declaration (assignment_statement (variable_list name: (identifier) @name) (expression_list value: (function_definition body: (_)? @inner))) @function)
+(variable_declaration (assignment_statement (variable_list name: (identifier) @name) (expression_list value: (function_definition body: (_)? @inner))) @function @value)
 (variable_declaration (assignment_statement (variable_list name: (identifier) @name)) @variable)
 (assignment_statement (variable_list name: (identifier) @name)) @variable
 (if_statement) @hinted

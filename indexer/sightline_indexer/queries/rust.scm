@@ -3,7 +3,7 @@
 ; Definitions of Rust: items at any depth, members of impl blocks and traits under their type.
 
 (function_item name: (_) @name body: (block) @inner) @function
-(function_signature_item name: (_) @name) @function
+(function_signature_item name: (_) @name) @function @declaration
 (struct_item name: (_) @name body: (_) @body) @struct
 (struct_item name: (_) @name) @struct
 (union_item name: (_) @name body: (_) @body) @struct

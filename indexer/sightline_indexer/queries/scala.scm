@@ -10,7 +10,7 @@
 (enum_case_definitions (simple_enum_case name: (_) @name) @enummember)
 (enum_case_definitions (full_enum_case name: (_) @name) @enummember)
 (function_definition name: (_) @name body: (_)? @inner) @function
-(function_declaration name: (_) @name) @function
+(function_declaration name: (_) @name) @function @declaration
 (val_definition pattern: (identifier) @name) @constant
 (var_definition pattern: (identifier) @name) @variable
 (val_declaration name: (_) @name) @constant

@@ -9,7 +9,7 @@
 (protocol_declaration name: (_) @name body: (_) @body) @interface
 (enum_entry name: (simple_identifier) @name) @enummember
 (function_declaration name: (_) @name body: (_)? @inner) @function
-(protocol_function_declaration name: (_) @name) @method
+(protocol_function_declaration name: (_) @name) @method @declaration
 (init_declaration "init" @name body: (_)? @inner) @constructor
 (deinit_declaration "deinit" @name body: (_)? @inner) @method
 (property_declaration name: (pattern (simple_identifier) @name)) @variable
