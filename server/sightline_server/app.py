@@ -18,7 +18,7 @@ from sightline_server.indexes import Indexes
 from sightline_server.registry import Registry
 from sightline_server.sessions.session import Session, TransportKind
 from sightline_server.tools import select_tools
-from sightline_server.workspaces import Workspaces
+from sightline_server.workspaces import Workspace, Workspaces
 
 
 @dataclass(slots=True, eq=False)
@@ -46,18 +46,22 @@ class Services:
 
 @asynccontextmanager
 async def open_services(
-    config: Config, *, start_directory: str | None = None, open_default: bool = True
+    config: Config, *, start_directory: str | None = None, open_default: bool = True, sync_on_open: bool = True
 ) -> AsyncGenerator[Services, None]:
     """The services of one process; raises `invalid_input` for a configuration that cannot work.
 
     The workspaces that were named are opened and brought up to date in the background unless `prewarm` is off;
-    so is the default one, which `open_default` leaves to its first use.
+    so is the default one unless `open_default` is off. Without `sync_on_open` no job starts unasked.
     """
     select_tools(config.toolset)
-    indexes = Indexes(config)
+    indexes = Indexes(config, sync_on_open=sync_on_open)
     async with anyio.create_task_group() as group:
         registry = Registry(config.data_dir)
-        workspaces = Workspaces(config, registry, lambda workspace: group.start_soon(indexes.forget, workspace))
+
+        def close_evicted(workspace: Workspace) -> None:
+            group.start_soon(indexes.forget, workspace)
+
+        workspaces = Workspaces(config, registry, close_evicted)
         services = Services(config, workspaces, indexes, start_directory or _current_directory())
         if config.prewarm:
             group.start_soon(_prewarm, services, open_default)
@@ -72,7 +76,7 @@ async def open_services(
 async def _prewarm(services: Services, open_default: bool) -> None:
     services.is_warming = True
     try:
-        chosen = [services.workspaces.find(os.path.realpath(path)) for path in services.config.workspace]
+        chosen: list[Workspace | None] = list(services.workspaces.named)
         if open_default:
             chosen.append(services.workspaces.default_for(services.start_directory))
         for workspace in dict.fromkeys(found for found in chosen if found is not None):

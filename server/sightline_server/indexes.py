@@ -22,8 +22,9 @@ logger = logging.getLogger(__name__)
 class Indexes:
     """Every open index, by workspace path."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, sync_on_open: bool = True) -> None:
         self._config = config
+        self._sync_on_open = sync_on_open
         self._open: dict[str, WorkspaceIndex] = {}
         self._opening = anyio.Lock()
 
@@ -58,12 +59,17 @@ class Indexes:
         folder = index_folder(self._config.data_dir, workspace)
         index = WorkspaceIndex(workspace.root, folder, self._config.limits, watch=self._config.watch)
         index.open()
-        try:
-            index.start_job(mode=None, force=False, reason="start")
-        except SightlineError as error:
-            # A damaged or foreign index is reported by `status` with its remedy; it must not stop the server.
-            logger.warning("%s: %s", workspace.path, error.full_message)
+        if self._sync_on_open:
+            _bring_up_to_date(index)
         return index
+
+
+def _bring_up_to_date(index: WorkspaceIndex) -> None:
+    try:
+        index.start_job(mode=None, force=False, reason="start")
+    except SightlineError as error:
+        # A damaged or foreign index is reported by `status` with its remedy; it must not stop the server.
+        logger.warning("%s: %s", index.root.path, error.full_message)
 
 
 def index_folder(data_dir: str, workspace: Workspace) -> str:

@@ -19,6 +19,8 @@ import uvicorn
 from sightline_core.config import Config
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_server.app import Services, open_services
+from sightline_server.cli.progress_bar import ProgressBar
+from sightline_server.job_follow import follow
 from sightline_server.transports.gate import Gate, make_gate
 from sightline_server.transports.http import HttpApp
 from sightline_server.transports.stdio import serve_stdio
@@ -37,10 +39,28 @@ async def _serve(config: Config, environment: Mapping[str, str]) -> None:
     async with open_services(config) as services, anyio.create_task_group() as group:
         group.start_soon(_end_on_signal, group.cancel_scope)
         if gate is not None and listener is not None:
+            group.start_soon(_show_first_job, services)
             await _serve_http(services, gate, listener)
         else:
             await serve_stdio(services)
         group.cancel_scope.cancel()
+
+
+async def _show_first_job(services: Services) -> None:
+    """Show the person who started the server how the default workspace is being indexed."""
+    workspace = services.workspaces.default_for(services.start_directory)
+    if workspace is None or not services.config.prewarm:
+        return
+    job = (await services.indexes.of(workspace)).status().active_job
+    if job is None:
+        return
+    bar = ProgressBar()
+    async for progress in follow(job, interval_s=services.config.limits.progress_interval_s):
+        if not job.is_over:
+            bar.show(progress)
+    bar.done()
+    sys.stderr.write(f"{job.progress.message}\n")
+    sys.stderr.flush()
 
 
 async def _end_on_signal(scope: anyio.CancelScope) -> None:

@@ -70,7 +70,7 @@ class Workspaces:
         self._auto = config.auto_workspace
         self._allowed = _allowed_roots(config)
         self._by_path: dict[str, Workspace] = {}
-        self._named = [self.register(path, Origin.NAMED).path for path in config.workspace]
+        self.named = tuple(self.register(path, Origin.NAMED) for path in config.workspace)
         self._restore()
 
     def all(self) -> list[Workspace]:
@@ -100,8 +100,8 @@ class Workspaces:
 
         The file system's root and the home directory serve only when they were named.
         """
-        if self._named:
-            return self._by_path[self._named[0]]
+        if self.named:
+            return self.named[0]
         if start_directory is None or is_too_broad(start_directory):
             return None
         return self.register(start_directory, Origin.START_DIRECTORY)

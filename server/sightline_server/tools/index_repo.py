@@ -38,10 +38,11 @@ async def run(call: Call, args: IndexRepoArgs) -> Answer[IndexRepoResult]:
     job = index.start_job(mode=JobMode.FULL, force=args.force, reason="index_repo")
     if args.wait:
         await wait_with_progress(call, job)
-    return Answer(_shown(job))
+    return Answer(shown(job))
 
 
-def _shown(job: Job) -> IndexRepoResult:
+def shown(job: Job) -> IndexRepoResult:
+    """A job as the tool shows it."""
     count = job.file_count if job.is_over else job.progress.files_total
     return IndexRepoResult(
         job_id=job.job_id,

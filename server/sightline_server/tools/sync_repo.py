@@ -38,10 +38,11 @@ async def run(call: Call, args: SyncRepoArgs) -> Answer[SyncRepoResult]:
     job = index.start_job(mode=JobMode.INCREMENTAL, force=args.force, reason="sync_repo")
     if args.wait:
         await wait_with_progress(call, job)
-    return Answer(_shown(job))
+    return Answer(shown(job))
 
 
-def _shown(job: Job) -> SyncRepoResult:
+def shown(job: Job) -> SyncRepoResult:
+    """A job as the tool shows it."""
     return SyncRepoResult(
         job_id=job.job_id,
         progress_token=progress_token(job),
@@ -55,9 +56,9 @@ SYNC_REPO = Tool(
     name="sync_repo",
     title="Sync the index",
     description=(
-        "Brings files that changed on disk into the index. The watcher does this by itself within half a second; call "
-        "it with wait=true when you must be sure, or when freshness_status is stale. Use index_repo with force to "
-        "rebuild from nothing."
+        "Brings files that changed on disk into the index. The watcher does this by itself within half a second; "
+        "call it with wait=true when you must be sure, or when freshness_status is stale. Use index_repo with force "
+        "to rebuild from nothing."
     ),
     toolset=Toolset.CORE,
     kind=ToolKind.INDEX,

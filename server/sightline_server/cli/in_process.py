@@ -1,0 +1,64 @@
+"""Running the product inside a command, without a server.
+
+**Invariant**: a command opens exactly the workspace it was given, watches nothing, and starts no job by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from sightline_server.cli.command import config_of, set_up_logging
+
+if TYPE_CHECKING:
+    from sightline_server.app import Services
+    from sightline_server.workspaces import Workspace
+
+T = TypeVar("T")
+
+
+def add_workspace_flags(parser: argparse.ArgumentParser, *, positional: bool) -> None:
+    """Which workspace a command is about, and how it prints."""
+    if positional:
+        parser.add_argument("workspace", nargs="?", default=".", metavar="PATH", help="the workspace (default: here)")
+    else:
+        parser.add_argument("--workspace", default=".", metavar="PATH", help="the workspace (default: here)")
+    parser.add_argument("--json", action="store_true", help="print the tool's structured content")
+
+
+def run_on_workspace(args: argparse.Namespace, work: Callable[[Services, Workspace], Awaitable[T]]) -> T:
+    """Open the services, find the workspace that holds the path, and run `work` on it."""
+    set_up_logging(args.verbose)
+    from sightline_core.paths import real_directory
+
+    path = real_directory(args.workspace)
+    config = replace(config_of(args), watch=False, prewarm=False, toolset=("all",))
+    import anyio
+
+    from sightline_server.app import open_services
+    from sightline_server.workspaces import Origin
+
+    async def main() -> T:
+        async with open_services(config, start_directory=path, sync_on_open=False) as services:
+            # A directory inside a known workspace means that workspace, as in a tool call.
+            workspace = services.workspaces.find(path) or services.workspaces.register(
+                _project_root(path), Origin.NAMED
+            )
+            return await work(services, workspace)
+
+    return anyio.run(main)
+
+
+def _project_root(path: str) -> str:
+    """The enclosing git work tree, so that a command works from any folder of a project; else the path itself."""
+    current = path
+    while True:
+        if os.path.exists(os.path.join(current, ".git")):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
+            return path
+        current = parent
