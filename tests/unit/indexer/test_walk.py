@@ -143,6 +143,15 @@ def test_own_ignore_file_overrides_git_and_tracking(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_ignore_file_in_the_tree_wins_over_the_exclude_file(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    make(tmp_path, "a.log", "b.log", "c.tmp")
+    (tmp_path / ".git/info").mkdir(exist_ok=True)
+    (tmp_path / ".git/info/exclude").write_text("*.log\n!c.tmp\n")
+    (tmp_path / ".gitignore").write_text("!a.log\n*.tmp\n")
+    assert found(tmp_path) == [".gitignore", "a.log"]
+
+
 def test_nested_repository_has_its_own_rules(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     nested = tmp_path / "libs/inner"
