@@ -35,12 +35,14 @@ class PathFilter:
         with self._lock:
             self._known.clear()
 
-    def forget(self, directory: str) -> None:
-        """Read the rule files of one directory, and of what is below it, anew."""
+    def forget(self, directory: str, *, below: bool = True) -> None:
+        """Read the rule files of one directory anew, and with `below` those of what is in it."""
         with self._lock:
-            self._known.pop(directory, None)
-            below = directory + "/"
-            for known in [path for path in self._known if path.startswith(below)]:
+            # What is below a directory is only ever known after the directory itself.
+            if self._known.pop(directory, None) is None or not below:
+                return
+            below_it = directory + "/"
+            for known in [path for path in self._known if path.startswith(below_it)]:
                 del self._known[known]
 
     def accepts(self, relative: str) -> SkipReason | None:

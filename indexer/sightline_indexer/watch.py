@@ -145,6 +145,8 @@ class Watcher:
         while not self._stopping.is_set():
             batch = source.take()
             self._mark(undelivered=bool(batch.events) or bool(tree.news))
+            if batch.events and pace.rested():
+                tree.end_streak()
             relevant = [tree.handle(event) for event in batch.events]
             timer = not tree.news.reconcile and pace.timer_is_due(degraded=bool(tree.exhausted))
             if batch.lost or timer:
@@ -171,6 +173,8 @@ class Watcher:
             self._set(WatcherState.DEGRADED if tree.exhausted else WatcherState.WATCHING, tree.exhausted)
         if news.root_gone:
             self._set(WatcherState.FAILED, "The root is gone or may not be read.")
+        if news.reconcile:
+            tree.end_streak()
         pace.delivered(reconcile=news.reconcile)
         self._on_change(Changes(None if news.reconcile else frozenset(news.paths)))
         self._mark(undelivered=bool(tree.news))
@@ -217,6 +221,10 @@ class _Pace:
         self._first = None
         if reconcile:
             self._reconciled = time.monotonic()
+
+    def rested(self) -> bool:
+        """True when the last news is so old that a burst would be over."""
+        return time.monotonic() - self._last > self._limits.watch_burst_settle_ms / 1000
 
     def wait_s(self, *, settling: bool) -> float:
         """How long the news should still wait; a storm that ends in a reconcile may settle for longer."""

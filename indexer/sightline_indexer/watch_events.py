@@ -55,8 +55,8 @@ class WatchSource(Protocol):
         """Watch the directory at `path`, under the key `directory`; raises OSError when it cannot be watched."""
         ...
 
-    def remove(self, directory: str) -> bool:
-        """Stop watching a directory and everything below it; False when it was not watched."""
+    def remove(self, directory: str, *, below: bool) -> bool:
+        """Stop watching a directory, and with `below` everything in it; False when it was not watched."""
         ...
 
     def wait(self, timeout_s: float) -> None:

@@ -75,12 +75,14 @@ class InotifySource:
         self._directories[descriptor] = (directory, identifier)
         self._descriptors[directory] = descriptor
 
-    def remove(self, directory: str) -> bool:
-        """Stop watching a directory and everything below it; False when it was not watched."""
+    def remove(self, directory: str, *, below: bool) -> bool:
+        """Stop watching a directory, and with `below` everything in it; False when it was not watched."""
         found = directory in self._descriptors
-        below = directory + "/"
-        for known in [key for key in self._descriptors if key == directory or key.startswith(below)]:
-            self._drop(known)
+        self._drop(directory)
+        if below:
+            inside = directory + "/"
+            for known in [key for key in self._descriptors if key.startswith(inside)]:
+                self._drop(known)
         return found
 
     def wait(self, timeout_s: float) -> None:

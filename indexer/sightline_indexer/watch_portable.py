@@ -55,11 +55,13 @@ class PortableSource(FileSystemEventHandler):
             self._watches.append(self._observer.schedule(self, real, recursive=True))
         self._keys.add(directory)
 
-    def remove(self, directory: str) -> bool:
-        """Forget a directory and everything below it; False when it was not watched."""
+    def remove(self, directory: str, *, below: bool) -> bool:
+        """Forget a directory, and with `below` everything in it; False when it was not watched."""
         found = directory in self._keys
-        below = directory + "/"
-        self._keys = {key for key in self._keys if key != directory and not key.startswith(below)}
+        self._keys.discard(directory)
+        if below:
+            inside = directory + "/"
+            self._keys = {key for key in self._keys if not key.startswith(inside)}
         return found
 
     def wait(self, timeout_s: float) -> None:

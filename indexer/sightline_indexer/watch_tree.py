@@ -55,6 +55,7 @@ class WatchTree:
         self._git: GitDirectory | None = None
         self._tracked = TrackedPaths()
         self._ref = ""
+        self._streak: set[str] = set()
         self.exhausted = ""
         self.news = News()
 
@@ -64,7 +65,7 @@ class WatchTree:
         self._filter.reset()
         for directory in self._source.directories:
             if not directory.startswith("//") and self._filter.accepts_directory(directory) is not None:
-                self._source.remove(directory)
+                self._source.remove(directory, below=False)
         self._watch_git()
         self._add_below("", report=False)
         # Rule files that changed before their directory was watched went unseen: read them again when asked.
@@ -87,14 +88,19 @@ class WatchTree:
             return self._handle_directory(event, path)
         return self._note_file(path)
 
+    def end_streak(self) -> None:
+        """Files that change from now on are no part of an earlier burst."""
+        self._streak.clear()
+
     def lost(self) -> bool:
         """Events were dropped: nothing but a look at everything helps. Always True."""
         return self._rules_changed()
 
     def _handle_directory(self, event: WatchEvent, path: str) -> bool:
         if event.vanished:
-            watched = self._source.remove(path)
-            self._filter.forget(path)
+            # What was inside a removed directory vanished before it, each with an event of its own.
+            watched = self._source.remove(path, below=event.moved)
+            self._filter.forget(path, below=event.moved)
             # The files of a removed directory were reported one by one, those of a moved one were not.
             if watched and event.moved:
                 self.news.reconcile = True
@@ -115,7 +121,9 @@ class WatchTree:
         if reason is not None and reason not in _STATE_REASONS:
             return False
         self.news.paths.add(path)
-        if len(self.news.paths) > self._limits.watch_burst_paths:
+        # Counted over deliveries: a burst on a slow machine arrives in many small portions.
+        self._streak.add(path)
+        if len(self._streak) > self._limits.watch_burst_paths:
             self.news.reconcile = True
         return True
 
@@ -137,7 +145,7 @@ class WatchTree:
                 continue
             if report:
                 # A rule file may have come between reading the rules and watching.
-                self._filter.forget(directory)
+                self._filter.forget(directory, below=False)
             for name, is_directory in self._list(directory):
                 path = _join(directory, name)
                 if is_directory:

@@ -149,6 +149,10 @@ PATTERN_BYTES = st.sampled_from(
     ]
 )
 PATTERNS = st.lists(PATTERN_BYTES, min_size=1, max_size=6).map("".join)
+# Whole components make `**` meet paths that are there; loose bytes alone hardly ever do.
+COMPONENTS = st.sampled_from(["**", "**", "*", "a", "b", "c", "ab", "?", "a*", "[ab]"])
+COMPONENT_PATTERNS = st.tuples(st.sampled_from(["", "/"]), st.lists(COMPONENTS, min_size=2, max_size=4).map("/".join))
+PATTERNS = st.one_of(PATTERNS, COMPONENT_PATTERNS.map("".join))
 LINES = st.builds(
     lambda bang, body, slash: bang + body + slash,
     st.sampled_from(["", "", "!"]),

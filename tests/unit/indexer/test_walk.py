@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,15 @@ def test_own_ignore_file_overrides_git_and_tracking(tmp_path: Path) -> None:
     assert found(tmp_path) == [
         ".gitignore", ".sightlineignore", "big/sub/keep.py", "gen/a.py", "gen/untracked.py", "y.log", "z.log",
     ]  # fmt: skip
+
+
+def test_ignore_file_in_the_tree_wins_over_the_exclude_file(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    make(tmp_path, "a.log", "b.log", "c.tmp")
+    (tmp_path / ".git/info").mkdir(exist_ok=True)
+    (tmp_path / ".git/info/exclude").write_text("*.log\n!c.tmp\n")
+    (tmp_path / ".gitignore").write_text("!a.log\n*.tmp\n")
+    assert found(tmp_path) == [".gitignore", "a.log"]
 
 
 def test_nested_repository_has_its_own_rules(tmp_path: Path) -> None:
@@ -297,3 +307,34 @@ def test_searched_repository_starts_nothing(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("out/\n")
     assert "out/a.py" in found(tmp_path)
     assert not canary.exists()
+
+
+def test_directory_swapped_for_a_link_never_leads_outside(tmp_path: Path) -> None:
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    make(outside, *(f"leaked{n}.py" for n in range(5)))
+    make(root, *(f"d{n}/inside.py" for n in range(30)))
+    link, real = tmp_path / "link", root / "d15"
+    link.symlink_to(outside)
+    done = threading.Event()
+
+    def swap() -> None:
+        while not done.is_set():
+            exchange(real, link)
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    try:
+        walks = [walk(root) for _ in range(300)]
+    finally:
+        done.set()
+        swapper.join()
+    assert not [file.relative for result in walks for file in result.files if "leaked" in file.relative]
+    # The race was run: the directory was met both as itself and as a link or gone.
+    assert len({len(result.files) for result in walks}) > 1
+
+
+def exchange(one: Path, other: Path) -> None:
+    aside = other.with_name("aside")
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)
