@@ -25,10 +25,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sightline_core.limits import Limits
-from sightline_core.types import Range, Symbol, SymbolKind
 from tree_sitter import Node
 
+from sightline_core.limits import Limits
+from sightline_core.types import Range, Symbol, SymbolKind
 from sightline_indexer.columns import Columns
 from sightline_indexer.doc_lines import comment_above, docstring
 from sightline_indexer.grammars import Grammar, grammar_of, parse
@@ -97,6 +97,12 @@ def extract_symbols(source: bytes, language: str, limits: Limits) -> Extraction:
     matches, full = _collect(root, source, grammar, limits)
     symbols = _Naming(source, grammar, limits).name(matches)
     return Extraction(tuple(symbols), broken=root.has_error, truncated=full or parsed.cut)
+
+
+def definition_names(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> frozenset[int]:
+    """The byte offsets below `root` where something is given its name."""
+    matches, _ = _collect(root, source, grammar, limits)
+    return frozenset(match.name.start_byte for match in matches if match.name is not None and match.kind is not None)
 
 
 def _collect(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> tuple[list[_Match], bool]:
