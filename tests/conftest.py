@@ -27,3 +27,13 @@ def workspace(tmp_path: Path) -> Path:
 def config(tmp_path: Path, workspace: Path) -> Config:
     """A configuration that touches nothing of the user's."""
     return Config(data_dir=str(tmp_path / "data"), workspace=(str(workspace),), toolset=("all",))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write what the code says into tests/golden")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are written instead of compared."""
+    return bool(request.config.getoption("--update-golden"))
