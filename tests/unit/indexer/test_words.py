@@ -8,6 +8,7 @@ import pytest
 import re2
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline_core.limits import DEFAULT_LIMITS
 from sightline_indexer.words import WordSplitter, fold, is_word_character, split_words, word_parts
 
