@@ -275,11 +275,8 @@ class WorkspaceIndex:
 
     def _settle(self, job: Job) -> None:
         """Between two jobs: what came too late for the last one becomes the next one."""
-        if self._watcher is None:
-            self._pool.shrink(0)
-        else:
-            # One warm worker makes a saved file searchable without waiting for a process to start.
-            self._pool.shrink(1)
+        # One warm worker makes a saved file searchable without waiting for a process to start.
+        self._pool.shrink(1)
         with self._changed:
             good = job.state is JobState.PUBLISHED
             self._failed = self._failed or job.state is JobState.FAILED
