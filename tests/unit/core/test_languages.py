@@ -9,10 +9,32 @@ from tree_sitter_language_pack import get_parser
 
 from sightline_core.languages import Language, language_of, languages
 
-PROMISED = """
-python javascript typescript tsx go rust java c cpp csharp ruby php kotlin swift scala lua bash html css json yaml
-toml markdown sql
-""".split()
+PROMISED = [
+    "python",
+    "javascript",
+    "typescript",
+    "tsx",
+    "go",
+    "rust",
+    "java",
+    "c",
+    "cpp",
+    "csharp",
+    "ruby",
+    "php",
+    "kotlin",
+    "swift",
+    "scala",
+    "lua",
+    "bash",
+    "html",
+    "css",
+    "json",
+    "yaml",
+    "toml",
+    "markdown",
+    "sql",
+]
 
 
 @pytest.mark.parametrize("name", PROMISED)
