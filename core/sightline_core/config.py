@@ -6,6 +6,7 @@ nearest known key; nothing is ignored in silence.
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from sightline_core.errors import ErrorCode, SightlineError, nearest_name
+from sightline_core.languages import languages
 from sightline_core.limits import Limits
 
 ENV_PREFIX = "SIGHTLINE_"
@@ -211,8 +213,9 @@ def _apply_limits(config: Config, table: Mapping[str, Any], origin: str) -> Conf
     for key, value in table.items():
         _check_known(key, list(known), f"{origin} [limits]")
         accepted = (int, float) if known[key] is float else (int,)
-        if isinstance(value, bool) or not isinstance(value, accepted) or value < 0:
-            raise bad_config(f"{origin} [limits]", f"{key} must be a number that is not negative.")
+        # TOML has nan and inf; a deadline of either would wait for ever.
+        if isinstance(value, bool) or not isinstance(value, accepted) or not math.isfinite(value) or value < 0:
+            raise bad_config(f"{origin} [limits]", f"{key} must be a finite number that is not negative.")
         changes[key] = value
         origins[f"limits.{key}"] = origin
     return replace(config, limits=replace(config.limits, **changes), origins=origins)
@@ -220,19 +223,23 @@ def _apply_limits(config: Config, table: Mapping[str, Any], origin: str) -> Conf
 
 def _apply_servers(config: Config, table: Mapping[str, Any], origin: str) -> Config:
     origins = dict(config.origins)
-    languages: dict[str, tuple[str, ...]] = {}
+    chosen: dict[str, tuple[str, ...]] = {}
     for name, row in _table(table, "language", origin).items():
+        _check_known(name, list(languages()), f"{origin} [language]")
         where = f"{origin} [language.{name}]"
         _check_type(name, row, dict, where)
         for key in row:
             _check_known(key, ["servers"], where)
-        languages[name] = _string_tuple("servers", row.get("servers", []), where)
-        origins[f"language.{name}.servers"] = origin
+        # An empty list switches the language off; an absent one says nothing.
+        if "servers" in row:
+            _check_type("servers", row["servers"], list, where)
+            chosen[name] = _string_tuple("servers", row["servers"], where)
+            origins[f"language.{name}.servers"] = origin
     servers: dict[str, Mapping[str, Any]] = {}
     for name, row in _table(table, "server", origin).items():
         servers[name] = check_server_table(row, f"{origin} [server.{name}]")
         origins[f"server.{name}"] = origin
-    return replace(config, language_servers=languages, server_tables=servers, origins=origins)
+    return replace(config, language_servers=chosen, server_tables=servers, origins=origins)
 
 
 def check_server_table(row: Any, where: str) -> Mapping[str, Any]:

@@ -70,7 +70,7 @@ class RepoRoot:
         candidate = os.path.normpath(os.path.join(self.path, text))
         relative = relative_to(self.path, candidate)
         if relative is None:
-            relative = relative_to(self.path, os.path.realpath(candidate))
+            relative = _end_of_links(self.path, candidate)
         if relative is None:
             raise _outside(text)
         return RepoPath(self.path, relative)
@@ -127,7 +127,7 @@ class RepoRoot:
             if error.errno not in (errno.EXDEV, errno.ELOOP):
                 raise
         # An absolute link may still lead back into the root: ask where it ends, then open that without links.
-        target = relative_to(self.path, os.path.realpath(os.path.join(self.path, relative)))
+        target = _end_of_links(self.path, os.path.join(self.path, relative))
         if target is None:
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         return open_beneath(root, target, follow_links=False)
@@ -147,7 +147,7 @@ def open_beneath(root: int, relative: str, *, follow_links: bool = True) -> int:
 def walk_beneath(root: int, relative: str) -> int:
     """`open_beneath` for kernels without `openat2`: one component at a time, links refused with ELOOP."""
     parts = [part for part in relative.split("/") if part not in ("", ".")]
-    if ".." in parts:
+    if relative.startswith("/") or ".." in parts:
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
     current = os.dup(root)
     try:
@@ -188,6 +188,15 @@ def relative_to(root: str, path: str) -> str | None:
     if not path.startswith(prefix):
         return None
     return path[len(prefix) :].replace(os.sep, "/")
+
+
+def _end_of_links(root: str, path: str) -> str | None:
+    """Where the links of `path` lead, relative to `root`; None when that is outside, or changed on the way."""
+    try:
+        return relative_to(root, os.path.realpath(path))
+    except OSError:
+        # A link that becomes a directory between realpath's two looks at it fails with EINVAL.
+        return None
 
 
 def check_path_text(text: str, limits: Limits) -> None:

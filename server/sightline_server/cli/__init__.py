@@ -21,7 +21,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     args = parse(list(sys.argv[1:] if argv is None else argv))
     try:
-        return args.command.run(args)
+        code = args.command.run(args)
+        # A short output is still buffered: a reader that left must be noticed here, not at the interpreter's exit.
+        sys.stdout.flush()
+        return code
     except SightlineError as error:
         sys.stderr.write(f"sightline: {error.full_message}\n")
         return EXIT_ERROR
