@@ -80,6 +80,7 @@ class Limits:
     lsp_backoff_first_s: float = 0.5
     lsp_backoff_max_s: float = 20.0
     lsp_settle_ms: int = 300
+    lsp_progress_silence_s: float = 60.0
     lsp_max_progress_tokens: int = 256
     lsp_max_registrations: int = 1_000
     lsp_max_watch_globs: int = 1_000
