@@ -76,6 +76,7 @@ class Limits:
     lsp_retry_delay_ms: int = 20
     lsp_shutdown_timeout_s: float = 2.0
     lsp_kill_timeout_s: float = 2.0
+    lsp_farewell_ms: int = 300
     lsp_spawn_timeout_s: float = 10.0
     lsp_backoff_first_s: float = 0.5
     lsp_backoff_max_s: float = 20.0
@@ -100,6 +101,7 @@ class Limits:
     lsp_late_answer_s: float = 10.0
     lsp_max_cached_queries: int = 128
     lsp_inline_reads: int = 8
+    lsp_program_cache_s: float = 10.0
     lsp_first_file_scan: int = 5_000
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -62,7 +62,10 @@ class Connection:
         language: str,
         server: str,
         limits: Limits,
+        describe_death: Callable[[str], faults.LspError] | None = None,
+        farewell: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`describe_death` words the end of the server; `farewell` is awaited when its output ends, to learn more."""
         self._receive = receive
         self._send = send
         self._handler = handler
@@ -76,6 +79,8 @@ class Connection:
         self._reader = FrameReader(
             max_body_bytes=limits.lsp_max_message_bytes, max_header_bytes=limits.lsp_max_header_bytes
         )
+        self._describe: Callable[[str], faults.LspError] = describe_death or self._plain_death
+        self._farewell = farewell
         self._death: Callable[[], faults.LspError] | None = None
         self.closed = anyio.Event()
         self.garbage_count = 0
@@ -85,6 +90,11 @@ class Connection:
     def pending_count(self) -> int:
         """How many requests wait for an answer."""
         return len(self._pending)
+
+    @property
+    def death(self) -> faults.LspError | None:
+        """Why the conversation is over, or None while it is not."""
+        return self._death() if self._death is not None else None
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -130,6 +140,8 @@ class Connection:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._write_all)
                 reason = await self._read_all()
+                if self._farewell is not None and self._death is None:
+                    await self._farewell()
                 self._fail("its output ended" if reason is None else reason)
                 tasks.cancel_scope.cancel()
         finally:
@@ -183,6 +195,7 @@ class Connection:
     def _take_frame(self, body: bytes) -> None:
         try:
             message = messages.decode_message(body)
+            self.garbage_count = 0
             if isinstance(message, Answer | Failure):
                 self._settle(message)
             elif isinstance(message, Notification):
@@ -252,7 +265,7 @@ class Connection:
             await self._outbox.send(data)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._check_alive()
-            raise faults.died(self._language, self._server, "the connection is closed", "") from None
+            raise self._describe("the connection is closed") from None
 
     def _withdraw(self, id_: int) -> None:
         # A full queue means that the server does not read: it would not see the withdrawal either.
@@ -274,5 +287,8 @@ class Connection:
         if self._death is not None:
             raise self._death()
 
+    def _plain_death(self, reason: str) -> faults.LspError:
+        return faults.died(self._language, self._server, reason, "")
+
     def _fail(self, reason: str) -> None:
-        self.close(lambda: faults.died(self._language, self._server, reason, ""))
+        self.close(lambda: self._describe(reason))

@@ -102,7 +102,7 @@ class Converter:
         self._roots = roots
         self._texts = texts
         self._unit = unit
-        self._limits = limits
+        self.limits = limits
         self.dropped = 0
         self.truncated = False
 
@@ -110,7 +110,7 @@ class Converter:
         """Validated, without doubles, in the server's order; what is not valid is counted in `dropped`."""
         wires = [found] if isinstance(found, WireLocation) else found or []
         places: dict[LspLocation, None] = {}
-        for wire in self.capped(wires, self._limits.lsp_max_locations):
+        for wire in self.capped(wires, self.limits.lsp_max_locations):
             uri = wire.target_uri or wire.uri
             span = wire.target_selection_range or wire.target_range if wire.target_uri else wire.range
             if not uri or span is None:
@@ -170,11 +170,11 @@ class Converter:
 
     def text(self, text: str | None) -> str:
         """Server text of several lines, cleaned and cut."""
-        return clean((text or "")[: self._limits.lsp_max_text_chars])
+        return clean((text or "")[: self.limits.lsp_max_text_chars])
 
     def line(self, text: str | None) -> str:
         """Server text on one line, cleaned and cut."""
-        return clean_line((text or "")[: self._limits.lsp_max_text_chars])
+        return clean_line((text or "")[: self.limits.lsp_max_text_chars])
 
 
 def kind_of(number: int) -> SymbolKind:

@@ -16,6 +16,7 @@ from sightline_core.limits import Limits
 from sightline_lsp.answers import DiagnosticsOutcome
 from sightline_lsp.convert import uri_to_path
 from sightline_lsp.shapes import WireDiagnostic, WirePublished
+from sightline_lsp.waiting import either
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ async def wait_for_update(
             break
         changed = store.changed
         with anyio.move_on_after(min(quiet_s, deadline - now)):
-            await _either(changed, signs.death)
+            await either(changed, signs.death)
         if store.generation == seen and not signs.has_progress():
             break
     return DiagnosticsOutcome.UPDATED
@@ -110,15 +111,4 @@ async def _wait_for_publication(
         until = deadline if signs.has_progress() else min(deadline, silent_at)
         # Progress may end without a publication, so a long wait is looked at again now and then.
         with anyio.move_on_after(min(until - now, limits.lsp_diagnostics_activity_s)):
-            await _either(store.changed, signs.death)
-
-
-async def _either(first: anyio.Event, second: anyio.Event) -> None:
-    async with anyio.create_task_group() as tasks:
-
-        async def watch(event: anyio.Event) -> None:
-            await event.wait()
-            tasks.cancel_scope.cancel()
-
-        tasks.start_soon(watch, first)
-        tasks.start_soon(watch, second)
+            await either(store.changed, signs.death)

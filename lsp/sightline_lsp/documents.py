@@ -6,15 +6,18 @@ least recently used document is closed when there are too many.
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sightline_core.errors import SightlineError
 from sightline_core.languages import language_of, languages
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoPath, RepoRoot
 from sightline_lsp.convert import path_to_uri
+from sightline_lsp.faults import LspError
 from sightline_lsp.texts import FileText, Texts
 
 Notify = Callable[[str, Any], Awaitable[None]]
@@ -22,8 +25,11 @@ Notify = Callable[[str, Any], Awaitable[None]]
 
 @dataclass(slots=True)
 class _Open:
+    root: RepoRoot
+    path: RepoPath
+    language: str
     text: str
-    version: int
+    stamp: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +57,35 @@ class Documents:
         """What is open, least recently used first."""
         return tuple(self._open)
 
+    async def refresh(self) -> None:
+        """Bring every open document up to date: a server answers from open texts, not from disk."""
+        for uri, known in tuple(self._open.items()):
+            stamp = _stamp(known.path)
+            if stamp is None:
+                await self.forget(uri)
+            elif stamp != known.stamp:
+                try:
+                    await self.sync(known.root, known.path, known.language)
+                except LspError:
+                    raise
+                except SightlineError:
+                    # It may be read no more: for the server it is gone, too.
+                    await self.forget(uri)
+
     async def sync(self, root: RepoRoot, path: RepoPath, language: str) -> Synced:
         """Open or refresh a document; raises `file_not_found` and the like, or `LspError`."""
+        stamp = _stamp(path) or (0, 0)
         text = self._texts.read(root, path)
         uri = path_to_uri(path.absolute)
         if not self.enabled:
             return Synced(uri, text, changed=False)
         known = self._open.get(uri)
         if known is not None and known.text == text.text:
+            known.stamp = stamp
             self._open.move_to_end(uri)
             return Synced(uri, text, changed=False)
         self._versions += 1
-        self._open[uri] = _Open(text.text, self._versions)
+        self._open[uri] = _Open(root, path, language, text.text, stamp)
         self._open.move_to_end(uri)
         try:
             if known is None:
@@ -99,3 +122,12 @@ class Documents:
     async def _close_oldest(self) -> None:
         while len(self._open) > self._limits.lsp_max_open_documents:
             await self.forget(next(iter(self._open)))
+
+
+def _stamp(path: RepoPath) -> tuple[int, int] | None:
+    # Only compared, never trusted: the text itself comes through the door.
+    try:
+        info = os.stat(path.absolute)
+    except OSError:
+        return None
+    return info.st_mtime_ns, info.st_size

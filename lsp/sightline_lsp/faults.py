@@ -22,8 +22,15 @@ class LspError(SightlineError):
         data = {"status": str(status)} | ({"detail": detail} if detail else {})
         super().__init__(code, f"[{language}] {text}", hint=hint, data=data)
         self.language = language
+        self.text = text
         self.status = status
         self.detail = detail
+
+    def blamed_on(self, language: str) -> LspError:
+        """The same failure under the language that was asked about; a server may serve several."""
+        if language == self.language:
+            return self
+        return LspError(language, self.code, self.text, status=self.status, hint=self.hint, detail=self.detail)
 
 
 def quoted(text: str) -> str:
@@ -95,3 +102,19 @@ def overloaded(language: str, server: str) -> LspError:
         status=SourceStatus.TIMEOUT,
         hint="Ask again later, or restart it with restart_lsp_server.",
     )
+
+
+def not_ready(language: str, server: str, status: SourceStatus) -> LspError:
+    """The server could not be asked in time because it is still coming up."""
+    return LspError(
+        language,
+        ErrorCode.LSP_TIMEOUT,
+        f"{server} is still {status}.",
+        status=status,
+        hint="Ask again shortly.",
+    )
+
+
+def unavailable(language: str, text: str, status: SourceStatus, *, hint: str = "", detail: str = "") -> LspError:
+    """There is no server to ask."""
+    return LspError(language, ErrorCode.LSP_UNAVAILABLE, text, status=status, hint=hint, detail=detail)

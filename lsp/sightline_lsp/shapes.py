@@ -13,7 +13,7 @@ import msgspec
 from sightline_lsp.messages import Shape
 
 
-class Wire(msgspec.Struct, rename="camel", gc=False):
+class Wire(msgspec.Struct, rename="camel", gc=False, omit_defaults=True):
     """A value of the protocol."""
 
 
@@ -346,3 +346,8 @@ CONFIGURATION: Shape[WireConfigParams] = Shape(WireConfigParams)
 REGISTRATIONS: Shape[WireRegistrations] = Shape(WireRegistrations)
 UNREGISTRATIONS: Shape[WireUnregistrations] = Shape(WireUnregistrations)
 INITIALIZED: Shape[WireInitialized] = Shape(WireInitialized)
+
+
+def raw(data: bytes) -> msgspec.Raw:
+    """Encoded JSON, to be put into a message as it is."""
+    return msgspec.Raw(data)

@@ -7,6 +7,7 @@ so shortly before that another write could hide behind the same time stamp.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -67,6 +68,8 @@ class Texts:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        # Long answers are converted in worker threads.
+        self._lock = threading.Lock()
         self._kept: OrderedDict[str, tuple[_Stamp, FileText]] = OrderedDict()
 
     def read(self, root: RepoRoot, path: RepoPath) -> FileText:
@@ -78,16 +81,19 @@ class Texts:
         finally:
             os.close(descriptor)
         stamp = _Stamp(info.st_mtime_ns, info.st_size, info.st_ino)
-        kept = self._kept.get(key)
-        if kept is not None and kept[0] == stamp:
-            self._kept.move_to_end(key)
-            return kept[1]
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None and kept[0] == stamp:
+                self._kept.move_to_end(key)
+                return kept[1]
         content = root.read_file(path, self._limits.lsp_max_document_bytes)
         text = FileText(decode(content.data))
-        if time.time_ns() - content.mtime_ns > _RACY_NS:
-            self._kept[key] = (_Stamp(content.mtime_ns, content.size, content.inode), text)
-        while len(self._kept) > self._limits.lsp_max_cached_texts:
-            self._kept.popitem(last=False)
+        settled = time.time_ns() - content.mtime_ns > _RACY_NS
+        with self._lock:
+            if settled:
+                self._kept[key] = (_Stamp(content.mtime_ns, content.size, content.inode), text)
+            while len(self._kept) > self._limits.lsp_max_cached_texts:
+                self._kept.popitem(last=False)
         return text
 
     def try_read(self, root: RepoRoot, path: RepoPath) -> FileText | None:
