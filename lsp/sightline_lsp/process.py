@@ -144,9 +144,20 @@ async def _end(guard: Process, pid: int, ours: socket.socket, limits: Limits) ->
     if pid and (stuck or await guard.wait() < 0):
         _kill_group(pid)
     await guard.wait()
-    for stream in (guard.stdin, guard.stdout, guard.stderr):
+    if guard.stdin is not None:
+        await guard.stdin.aclose()
+    for stream in (guard.stdout, guard.stderr):
         if stream is not None:
+            # The pipe is let go only when its end was read; what is left in it is at most a buffer full.
+            with anyio.move_on_after(limits.lsp_farewell_ms / 1000):
+                await _read_to_end(stream)
             await stream.aclose()
+
+
+async def _read_to_end(stream: ByteReceiveStream) -> None:
+    with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+        while True:
+            await stream.receive()
 
 
 def _kill_group(pid: int) -> None:
