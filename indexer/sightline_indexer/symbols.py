@@ -124,7 +124,7 @@ def _collect(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> tup
                 elif capture in _WHOLE:
                     whole += nodes
     covered = -1
-    for node in sorted(whole, key=_by_place):
+    for node in sorted(whole, key=_by_place) if grammar.hint is not None else ():
         start, end = node.start_byte, node.end_byte
         if start < covered or len(found.by_name) > limits.max_symbols_per_file:
             continue
