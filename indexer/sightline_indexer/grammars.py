@@ -6,6 +6,7 @@ the packed grammars never return from a parse, so nothing else is ever handed to
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import time
 from collections.abc import Mapping
@@ -87,6 +88,28 @@ def grammar_of(language: str) -> Grammar:
         comments=tuple(marker.encode() for marker in rules.comments),
         has_docstrings=rules.docs == "docstring",
     )
+
+
+@cache
+def installed_grammars() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The languages with symbol rules whose grammar is installed, and those whose grammar is missing.
+
+    Looks for the libraries without loading them.
+    """
+    wanted = [row for row in languages().values() if row.symbols]
+    available = tuple(row.name for row in wanted if _is_installed(row.grammar))
+    return available, tuple(row.name for row in wanted if row.name not in available)
+
+
+def _is_installed(grammar: str) -> bool:
+    # These three come as packages of their own.
+    own = {
+        "csharp": "tree_sitter_c_sharp",
+        "embeddedtemplate": "tree_sitter_embedded_template",
+        "yaml": "tree_sitter_yaml",
+    }
+    name = own.get(grammar, f"tree_sitter_language_pack.bindings.{grammar}")
+    return importlib.util.find_spec(name) is not None
 
 
 def load_language(language: str) -> Language:

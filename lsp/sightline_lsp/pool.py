@@ -140,6 +140,10 @@ class Pool(Navigation):
 
     # -- searching -----------------------------------------------------------------------------
 
+    def languages(self) -> tuple[str, ...]:
+        """Every language that some known server serves, installed or not."""
+        return self._table.languages()
+
     def sources(self, root: str, languages: Iterable[str]) -> tuple[Source, ...]:
         """How each language would take part in an answer, without asking or starting anything."""
         return tuple(self._choose(root, language).source for language in dict.fromkeys(languages))

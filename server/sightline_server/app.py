@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 import anyio
 
 from sightline_core.config import Config
+from sightline_indexer.job import Job
 from sightline_server.indexes import Indexes
+from sightline_server.job_follow import follow
+from sightline_server.language_servers import LanguageServers
 from sightline_server.registry import Registry
 from sightline_server.sessions.session import Session, TransportKind
 from sightline_server.tools import select_tools
@@ -26,8 +29,10 @@ class Services:
     """What all sessions share."""
 
     config: Config
+    registry: Registry
     workspaces: Workspaces
     indexes: Indexes
+    language_servers: LanguageServers
     start_directory: str | None
     started_at: float = field(default_factory=time.monotonic)
     active_calls: int = 0
@@ -54,15 +59,24 @@ async def open_services(
     so is the default one unless `open_default` is off. Without `sync_on_open` no job starts unasked.
     """
     select_tools(config.toolset)
-    indexes = Indexes(config, sync_on_open=sync_on_open)
-    async with anyio.create_task_group() as group:
-        registry = Registry(config.data_dir)
+    registry = Registry(config.data_dir)
+    language_servers = LanguageServers(config, registry)
+    async with language_servers.pool, anyio.create_task_group() as group:
 
-        def close_evicted(workspace: Workspace) -> None:
+        async def on_open(workspace: Workspace, job: Job | None) -> None:
+            await language_servers.opened(workspace)
+            if job is not None:
+                group.start_soon(_tell_when_indexed, language_servers, workspace, job)
+
+        def on_evict(workspace: Workspace) -> None:
             group.start_soon(indexes.forget, workspace)
+            group.start_soon(language_servers.closed, workspace)
 
-        workspaces = Workspaces(config, registry, close_evicted)
-        services = Services(config, workspaces, indexes, start_directory or _current_directory())
+        indexes = Indexes(config, sync_on_open=sync_on_open, on_open=on_open)
+        workspaces = Workspaces(config, registry, on_evict)
+        services = Services(
+            config, registry, workspaces, indexes, language_servers, start_directory or _current_directory()
+        )
         if config.prewarm:
             group.start_soon(_prewarm, services, open_default)
         try:
@@ -71,6 +85,13 @@ async def open_services(
             group.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):
                 await indexes.close()
+
+
+async def _tell_when_indexed(language_servers: LanguageServers, workspace: Workspace, job: Job) -> None:
+    """The languages of a workspace are known when it is indexed: then its eager servers can start."""
+    async for _ in follow(job, interval_s=1.0):
+        pass
+    await language_servers.opened(workspace)
 
 
 async def _prewarm(services: Services, open_default: bool) -> None:

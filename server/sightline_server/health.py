@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 from sightline_core.types import Freshness, IndexingStatus, SchemaStatus
 from sightline_core.version import __version__
+from sightline_indexer.grammars import installed_grammars
+from sightline_indexer.job_log import RecoveryReport
+from sightline_lsp.answers import ServerStatus
 from sightline_server.workspace_status import status_of
 
 if TYPE_CHECKING:
@@ -67,18 +70,40 @@ class Health:
     version: str
     uptime_seconds: int
     projects: tuple[ProjectHealth, ...]
+    servers: tuple[ServerStatus, ...]
+    grammars: tuple[str, ...]
+    missing_grammars: tuple[str, ...]
     warmset: Warmset
+    recovery: RecoveryReport | None
 
 
 def read_health(services: Services) -> Health:
     """The state now; reads memory only, so it is quick while indexing runs."""
-    projects = tuple(_project(workspace) for workspace in services.workspaces.all())
+    workspaces = services.workspaces.all()
+    projects = tuple(_project(workspace) for workspace in workspaces)
+    grammars, missing = installed_grammars()
     return Health(
         status=_overall(projects, warming=services.is_warming),
         version=__version__,
         uptime_seconds=int(time.monotonic() - services.started_at),
         projects=projects,
+        servers=services.language_servers.pool.status(),
+        grammars=grammars,
+        missing_grammars=missing,
         warmset=_warmset(services),
+        recovery=_recovery(workspaces),
+    )
+
+
+def _recovery(workspaces: list[Workspace]) -> RecoveryReport | None:
+    """What was interrupted in any of the open workspaces."""
+    states = [workspace.index.status() for workspace in workspaces if workspace.index is not None]
+    reports = [state.recovery for state in states if state.recovery is not None]
+    if not reports:
+        return None
+    return RecoveryReport(
+        tuple(job for report in reports for job in report.interrupted_jobs),
+        max(report.last_interrupted_at for report in reports),
     )
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Awaitable, Callable
 
 import anyio
 import anyio.to_thread
 
 from sightline_core.config import Config
 from sightline_core.errors import SightlineError
+from sightline_indexer.job import Job
 from sightline_indexer.workspace_index import WorkspaceIndex
 from sightline_server.workspaces import Workspace
 
@@ -22,8 +24,16 @@ logger = logging.getLogger(__name__)
 class Indexes:
     """Every open index, by workspace path."""
 
-    def __init__(self, config: Config, *, sync_on_open: bool = True) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        sync_on_open: bool = True,
+        on_open: Callable[[Workspace, Job | None], Awaitable[None]] | None = None,
+    ) -> None:
+        """`on_open` is told of every index that is opened, with the job that brings it up to date."""
         self._config = config
+        self._on_open = on_open
         self._sync_on_open = sync_on_open
         self._open: dict[str, WorkspaceIndex] = {}
         self._opening = anyio.Lock()
@@ -36,9 +46,11 @@ class Indexes:
         async with self._opening:
             index = self._open.get(workspace.path)
             if index is None:
-                index = await anyio.to_thread.run_sync(self._open_index, workspace)
+                index, job = await anyio.to_thread.run_sync(self._open_index, workspace)
                 self._open[workspace.path] = index
                 workspace.index = index
+                if self._on_open is not None:
+                    await self._on_open(workspace, job)
             return index
 
     async def forget(self, workspace: Workspace) -> None:
@@ -55,21 +67,20 @@ class Indexes:
                 group.start_soon(anyio.to_thread.run_sync, index.close)
         self._open.clear()
 
-    def _open_index(self, workspace: Workspace) -> WorkspaceIndex:
+    def _open_index(self, workspace: Workspace) -> tuple[WorkspaceIndex, Job | None]:
         folder = index_folder(self._config.data_dir, workspace)
         index = WorkspaceIndex(workspace.root, folder, self._config.limits, watch=self._config.watch)
         index.open()
-        if self._sync_on_open:
-            _bring_up_to_date(index)
-        return index
+        return index, _bring_up_to_date(index) if self._sync_on_open else None
 
 
-def _bring_up_to_date(index: WorkspaceIndex) -> None:
+def _bring_up_to_date(index: WorkspaceIndex) -> Job | None:
     try:
-        index.start_job(mode=None, force=False, reason="start")
+        return index.start_job(mode=None, force=False, reason="start")
     except SightlineError as error:
         # A damaged or foreign index is reported by `status` with its remedy; it must not stop the server.
         logger.warning("%s: %s", index.root.path, error.full_message)
+        return None
 
 
 def index_folder(data_dir: str, workspace: Workspace) -> str:

@@ -22,13 +22,14 @@ _FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """One known workspace."""
+    """One known workspace; `servers` are the language servers that ran in it."""
 
     path: str
     project_id: str
     auto_discovered: bool
     trusted: bool
     last_used_at: str
+    servers: tuple[str, ...] = ()
 
 
 class Registry:
@@ -57,9 +58,17 @@ class Registry:
             auto_discovered=auto_discovered if known is None else auto_discovered and known.auto_discovered,
             trusted=known is not None and known.trusted,
             last_used_at=_now(),
+            servers=known.servers if known is not None else (),
         )
         self._write()
         return self._entries[path]
+
+    def remember_server(self, path: str, server: str) -> None:
+        """Note that a language server ran in a workspace: from then on answers count on it."""
+        known = self._entries.get(path)
+        if known is not None and server not in known.servers:
+            self._entries[path] = replace(known, servers=(*known.servers, server))
+            self._write()
 
     def forget(self, path: str) -> None:
         """Remove a workspace; its index stays on disk."""
@@ -119,6 +128,7 @@ def _decode(body: Any) -> dict[str, RegistryEntry]:
             auto_discovered=row["auto_discovered"] is True,
             trusted=row["trusted"] is True,
             last_used_at=str(row["last_used_at"]),
+            servers=tuple(str(name) for name in row.get("servers", ())),
         )
         for row in rows
     ]

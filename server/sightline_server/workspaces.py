@@ -120,6 +120,11 @@ class Workspaces:
         workspace.last_used = time.monotonic()
         return workspace
 
+    def registered(self, text: str) -> Workspace | None:
+        """The workspace whose directory is exactly this one."""
+        check_path_text(text, self._limits)
+        return self._by_path.get(os.path.realpath(text))
+
     def find(self, path: str) -> Workspace | None:
         """The workspace that holds a resolved path: the longest registered prefix."""
         holding = [workspace for workspace in self._by_path.values() if relative_to(workspace.path, path) is not None]

@@ -21,7 +21,17 @@ pytestmark = pytest.mark.anyio
 VOLATILE = {
     *("uptime_seconds", "job_id", "progress_token", "started_at", "ended_at", "last_indexed_at", "message"),
     # What earlier calls of another client left behind.
-    *("recent_jobs", "changed_files", "mode", "active_job", "freshness_status"),
+    *(
+        "recent_jobs",
+        "changed_files",
+        "mode",
+        "active_job",
+        "freshness_status",
+        "servers",
+        "sources",
+        "warnings",
+        "methods",
+    ),
 }
 # Arguments that make each tool succeed in the small workspace; a new tool without its line here fails the test.
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -29,9 +39,18 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "sync_repo": {"wait": True},
     "index_status": {},
     "health_check": {},
+    "start_lsp": {"language": "python"},
+    "restart_lsp_server": {"server": "python"},
+    "get_server_capabilities": {"language": "python"},
+    "detect_lsp_servers": {},
+    "list_workspace_folders": {},
 }
 # Tools whose arguments cannot be written down beforehand; they are exercised elsewhere.
-BY_HAND = {"cancel_job": "tests/contract/test_index_tools.py"}
+BY_HAND = {
+    "cancel_job": "tests/contract/test_index_tools.py",
+    "add_workspace_folder": "tests/contract/test_server_tools.py",
+    "remove_workspace_folder": "tests/contract/test_server_tools.py",
+}
 
 
 def stable(value: Any) -> Any:

@@ -10,10 +10,19 @@ from collections.abc import Iterable
 from sightline_core.errors import ErrorCode, SightlineError, nearest_name
 from sightline_server.tools.base import AnyTool, Toolset
 from sightline_server.tools.cancel_job import CANCEL_JOB
+from sightline_server.tools.detect_lsp_servers import DETECT_LSP_SERVERS
+from sightline_server.tools.get_server_capabilities import GET_SERVER_CAPABILITIES
 from sightline_server.tools.health_check import HEALTH_CHECK
 from sightline_server.tools.index_repo import INDEX_REPO
 from sightline_server.tools.index_status import INDEX_STATUS
+from sightline_server.tools.restart_lsp_server import RESTART_LSP_SERVER
+from sightline_server.tools.start_lsp import START_LSP
 from sightline_server.tools.sync_repo import SYNC_REPO
+from sightline_server.tools.workspace_folders import (
+    ADD_WORKSPACE_FOLDER,
+    LIST_WORKSPACE_FOLDERS,
+    REMOVE_WORKSPACE_FOLDER,
+)
 
 TOOLS: tuple[AnyTool, ...] = (
     INDEX_REPO,
@@ -21,6 +30,13 @@ TOOLS: tuple[AnyTool, ...] = (
     CANCEL_JOB,
     INDEX_STATUS,
     HEALTH_CHECK,
+    START_LSP,
+    RESTART_LSP_SERVER,
+    GET_SERVER_CAPABILITIES,
+    DETECT_LSP_SERVERS,
+    ADD_WORKSPACE_FOLDER,
+    REMOVE_WORKSPACE_FOLDER,
+    LIST_WORKSPACE_FOLDERS,
 )
 
 DEFAULT_SET = "default"

@@ -11,6 +11,8 @@ from sightline_server.completeness import ToolKind
 from sightline_server.envelope import WireModel
 from sightline_server.health import Health, ProjectHealth, ServerHealthStatus, read_health
 from sightline_server.tools.base import Answer, Args, Call, Result, Tool, Toolset
+from sightline_server.tools.index_status import RecoveryModel, recovery_model
+from sightline_server.tools.server_models import ServerModel, server_model
 
 
 class HealthArgs(Args):
@@ -40,6 +42,13 @@ class WarmsetModel(WireModel):
     members: list[str]
 
 
+class GrammarsModel(WireModel):
+    """Which languages symbols can be read of."""
+
+    available: list[str]
+    missing: list[str]
+
+
 class HealthResult(Result):
     """The state of the process."""
 
@@ -47,7 +56,10 @@ class HealthResult(Result):
     version: str
     uptime_seconds: int
     projects: Annotated[list[ProjectModel], Field(description="Every registered workspace.")]
+    servers: Annotated[list[ServerModel], Field(description="Every language server that was started.")]
+    grammars: GrammarsModel
     workspace_warmset: WarmsetModel
+    interrupted_recovery_report: RecoveryModel | None = None
 
 
 def project_model(project: ProjectHealth) -> ProjectModel:
@@ -73,9 +85,12 @@ def health_model(health: Health) -> HealthResult:
         version=health.version,
         uptime_seconds=health.uptime_seconds,
         projects=[project_model(project) for project in health.projects],
+        servers=[server_model(status) for status in health.servers],
+        grammars=GrammarsModel(available=list(health.grammars), missing=list(health.missing_grammars)),
         workspace_warmset=WarmsetModel(
             enabled=health.warmset.enabled, capacity=health.warmset.capacity, members=list(health.warmset.members)
         ),
+        interrupted_recovery_report=recovery_model(health.recovery),
     )
 
 

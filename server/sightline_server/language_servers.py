@@ -1,0 +1,69 @@
+"""The language servers as the rest of the server package sees them: the pool, told which workspaces are in use.
+
+**Invariant**: a server's folders are exactly the open workspaces; a directory that nobody asked about is never
+handed to one.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import anyio
+
+from sightline_core.config import Config
+from sightline_core.types import Source
+from sightline_lsp.pool import Pool, Root
+from sightline_server.registry import Registry
+from sightline_server.workspaces import Workspace
+
+logger = logging.getLogger(__name__)
+
+
+class LanguageServers:
+    """The pool of this process, with its roots kept in step with the open workspaces."""
+
+    def __init__(self, config: Config, registry: Registry) -> None:
+        """Raises `invalid_input` for server tables that cannot work."""
+        self._registry = registry
+        self._open: dict[str, Workspace] = {}
+        self._telling = anyio.Lock()
+        self._told: tuple[Root, ...] = ()
+        self.pool = Pool(
+            config,
+            config.limits,
+            ran_before=[(entry.path, name) for entry in registry.entries() for name in entry.servers],
+            on_first_run=registry.remember_server,
+        )
+
+    async def opened(self, workspace: Workspace) -> None:
+        """A workspace is in use, or its languages or trust may have changed."""
+        self._open[workspace.path] = workspace
+        await self._tell()
+
+    async def closed(self, workspace: Workspace) -> None:
+        """A workspace is no longer served."""
+        self._open.pop(workspace.path, None)
+        await self._tell()
+
+    def languages_of(self, workspace: Workspace) -> tuple[str, ...]:
+        """The languages of a workspace that some server could serve, most files first."""
+        if workspace.index is None:
+            return ()
+        counts = workspace.index.status().languages
+        known = set(self.pool.languages())
+        return tuple(sorted((name for name in counts if name in known), key=lambda name: -counts[name]))
+
+    def sources(self, workspace: Workspace) -> tuple[Source, ...]:
+        """How each language of a workspace would take part in an answer now."""
+        return self.pool.sources(workspace.path, self.languages_of(workspace))
+
+    async def _tell(self) -> None:
+        # One at a time, so that servers hear of folder changes in their order.
+        async with self._telling:
+            roots = tuple(
+                Root(workspace.path, workspace.trusted, frozenset(self.languages_of(workspace)))
+                for workspace in self._open.values()
+            )
+            if roots != self._told:
+                self._told = roots
+                await self.pool.set_roots(roots)
