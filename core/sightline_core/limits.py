@@ -104,6 +104,10 @@ class Limits:
 
     # -- searching -----------------------------------------------------------------------------
     default_results: int = 10
+    search_threads: int = 8
+    strict_wait_s: float = 20.0
+    first_snapshot_wait_s: float = 2.0
+    max_suggestions: int = 3
     max_results: int = 100
     max_query_words: int = 64
     max_word_expansions: int = 4_096

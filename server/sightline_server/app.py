@@ -34,6 +34,7 @@ class Services:
     indexes: Indexes
     language_servers: LanguageServers
     start_directory: str | None
+    search_threads: anyio.CapacityLimiter
     started_at: float = field(default_factory=time.monotonic)
     active_calls: int = 0
     is_warming: bool = False
@@ -75,7 +76,13 @@ async def open_services(
         indexes = Indexes(config, sync_on_open=sync_on_open, on_open=on_open)
         workspaces = Workspaces(config, registry, on_evict)
         services = Services(
-            config, registry, workspaces, indexes, language_servers, start_directory or _current_directory()
+            config,
+            registry,
+            workspaces,
+            indexes,
+            language_servers,
+            start_directory or _current_directory(),
+            anyio.CapacityLimiter(config.limits.search_threads),
         )
         if config.prewarm:
             group.start_soon(_prewarm, services, open_default)

@@ -46,9 +46,11 @@ class Indexes:
         async with self._opening:
             index = self._open.get(workspace.path)
             if index is None:
-                index, job = await anyio.to_thread.run_sync(self._open_index, workspace)
-                self._open[workspace.path] = index
-                workspace.index = index
+                # Shielded: an index that opened while its caller was cancelled must still be known to `close`.
+                with anyio.CancelScope(shield=True):
+                    index, job = await anyio.to_thread.run_sync(self._open_index, workspace)
+                    self._open[workspace.path] = index
+                    workspace.index = index
                 if self._on_open is not None:
                     await self._on_open(workspace, job)
             return index
@@ -62,7 +64,7 @@ class Indexes:
 
     async def close(self) -> None:
         """Close all, side by side, each within its own grace."""
-        async with anyio.create_task_group() as group:
+        async with self._opening, anyio.create_task_group() as group:
             for index in self._open.values():
                 group.start_soon(anyio.to_thread.run_sync, index.close)
         self._open.clear()

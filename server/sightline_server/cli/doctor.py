@@ -1,0 +1,134 @@
+"""`sightline doctor`: what is missing, and the command that brings it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from sightline_server.cli.command import Command
+from sightline_server.cli.in_process import add_workspace_flags, run_on_workspace
+
+if TYPE_CHECKING:
+    from sightline_server.app import Services
+    from sightline_server.workspaces import Workspace
+
+_INOTIFY_LIMIT_FILE = "/proc/sys/fs/inotify/max_user_watches"
+
+
+class Verdict(StrEnum):
+    """How a check ended."""
+
+    GOOD = "good"
+    MISSING = "missing"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at, and what to do about it."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    remedy: str = ""
+
+
+def _configure(parser: argparse.ArgumentParser) -> None:
+    add_workspace_flags(parser, positional=True)
+
+
+def _run(args: argparse.Namespace) -> int:
+    checks = run_on_workspace(args, _examine)
+    if args.json:
+        sys.stdout.write(json.dumps({"checks": [asdict(check) for check in checks]}) + "\n")
+    else:
+        sys.stdout.write("".join(_line(check) for check in checks))
+    return 0 if all(check.verdict is Verdict.GOOD for check in checks) else 1
+
+
+async def _examine(services: Services, workspace: Workspace) -> list[Check]:
+    from sightline_server.workspace_status import status_of
+
+    await services.indexes.of(workspace)
+    status = status_of(workspace)
+    checks = [_python(), _git(), _data_folder(services.config.data_dir), _grammars(), _watches()]
+    checks.append(_index(status.indexing_status.value, status.file_count, workspace.path))
+    checks += _servers(services, workspace)
+    return checks
+
+
+def _python() -> Check:
+    return Check("python", Verdict.GOOD, sys.version.split()[0])
+
+
+def _git() -> Check:
+    found = shutil.which("git")
+    if found:
+        return Check("git", Verdict.GOOD, found)
+    return Check("git", Verdict.GOOD, "not installed; only tests need it")
+
+
+def _data_folder(folder: str) -> Check:
+    if os.access(folder, os.W_OK):
+        free = shutil.disk_usage(folder).free // 2**20
+        return Check("data folder", Verdict.GOOD, f"{folder}, {free} MiB free")
+    return Check(
+        "data folder", Verdict.BAD, f"{folder} cannot be written", "set SIGHTLINE_DATA_DIR to another folder"
+    )
+
+
+def _grammars() -> Check:
+    from sightline_indexer.grammars import installed_grammars
+
+    available, missing = installed_grammars()
+    if not missing:
+        return Check("grammars", Verdict.GOOD, f"{len(available)} languages")
+    return Check("grammars", Verdict.BAD, f"missing: {', '.join(missing)}", "install sightline again")
+
+
+def _watches() -> Check:
+    try:
+        with open(_INOTIFY_LIMIT_FILE, encoding="ascii") as file:
+            limit = int(file.read())
+    except (OSError, ValueError):
+        return Check("file watches", Verdict.GOOD, "the system names no limit")
+    enough = 8192
+    if limit >= enough:
+        return Check("file watches", Verdict.GOOD, f"{limit} directories can be watched")
+    return Check("file watches", Verdict.BAD, f"only {limit} directories", f"raise {_INOTIFY_LIMIT_FILE}")
+
+
+def _index(state: str, files: int | None, path: str) -> Check:
+    if state == "ready":
+        return Check("index", Verdict.GOOD, f"{files} files of {path}")
+    return Check("index", Verdict.MISSING, f"{path} is {state.replace('_', ' ')}", f"sightline index {path}")
+
+
+def _servers(services: Services, workspace: Workspace) -> list[Check]:
+    from sightline_core.types import SourceStatus
+
+    checks: list[Check] = []
+    for source in services.language_servers.sources(workspace):
+        name = f"{source.language} server"
+        if source.status is SourceStatus.NOT_INSTALLED:
+            checks.append(Check(name, Verdict.MISSING, f"{source.server} is not installed", source.detail))
+        elif source.status is SourceStatus.UNTRUSTED:
+            checks.append(Check(name, Verdict.MISSING, f"{source.server} runs code of the workspace", source.detail))
+        else:
+            checks.append(Check(name, Verdict.GOOD, source.server or source.status.value))
+    return checks
+
+
+def _line(check: Check) -> str:
+    mark = {Verdict.GOOD: "ok", Verdict.MISSING: "--", Verdict.BAD: "!!"}[check.verdict]
+    remedy = f"\n{'':24}→ {check.remedy}" if check.remedy else ""
+    return f"{mark}  {check.name:<18}  {check.detail}{remedy}\n"
+
+
+DOCTOR = Command("doctor", "tell what is missing and how to get it", _configure, _run, example="sightline doctor")

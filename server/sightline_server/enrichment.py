@@ -1,0 +1,67 @@
+"""Live symbols of the language servers, asked while the index is being searched.
+
+**Invariant**: costs an answer no more than the box, and only queries that can be the name of a symbol are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+from sightline_search.names import parse_name
+
+from sightline_core.types import Source
+from sightline_lsp.answers import LiveSymbol
+
+if TYPE_CHECKING:
+    from sightline_server.tools.base import Call
+
+T = TypeVar("T")
+_MS = 1000.0
+_MAX_NAME_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What the servers said; `sources` is None when none was asked."""
+
+    symbols: tuple[LiveSymbol, ...] = ()
+    sources: tuple[Source, ...] | None = None
+
+
+def can_be_symbol(query: str) -> bool:
+    """Whether a query may be the name of one definition."""
+    return len(query) <= _MAX_NAME_CHARS and parse_name(query) is not None
+
+
+async def alongside(call: Call, name: str | None, work: Callable[[], Awaitable[T]]) -> tuple[T, Live]:
+    """Run `work` and ask the servers for `name` at the same time; None asks nobody."""
+    if name is None:
+        return await work(), Live()
+    live = Live()
+    done: list[T] = []
+
+    async def ask() -> None:
+        nonlocal live
+        live = await ask_servers(call, name)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        done.append(await work())
+    return done[0], live
+
+
+async def ask_servers(call: Call, name: str) -> Live:
+    """What every relevant server knows of a name, within the box."""
+    await call.index()
+    workspace = call.require_workspace()
+    servers = call.services.language_servers
+    wanted = parse_name(name)
+    if wanted is None:
+        return Live()
+    found = await servers.pool.workspace_symbols(
+        workspace.path, wanted.name, servers.languages_of(workspace), call.limits.lsp_enrich_budget_ms / _MS
+    )
+    return Live(found.symbols, found.sources)

@@ -1,0 +1,109 @@
+"""How search results are shown, by level of detail."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from sightline_core.text import clean
+from sightline_core.types import Source, SourceStatus
+from sightline_search.model import DetailLevel, Hit
+from sightline_server.envelope import WireModel
+
+
+class LineModel(WireModel):
+    """A line of a file."""
+
+    line: int
+    text: str
+
+
+class ResultModel(WireModel):
+    """One place in the code."""
+
+    path: str
+    line: int
+    end_line: int
+    kind: Annotated[str, Field(description="A symbol kind, or `text` for a place that is no definition.")]
+    name: str
+    provenance: Annotated[list[str], Field(description="Who knows of it: `index`, `lsp` or both.")]
+    column: int | None = None
+    qualified_name: str | None = None
+    signature: str | None = None
+    language: str | None = None
+    container: str | None = None
+    symbol: Annotated[str | None, Field(description="The definition that encloses a text hit.")] = None
+    score: float | None = None
+    lines: Annotated[list[LineModel] | None, Field(description="The best lines, at detail_level=context.")] = None
+    drifted: Annotated[bool | None, Field(description="True when the file changed since it was indexed.")] = None
+    score_parts: Annotated[dict[str, float] | None, Field(description="What the score is made of; with explain.")] = (
+        None
+    )
+
+
+class ActionModel(WireModel):
+    """A call that may be worth making next."""
+
+    tool: str
+    arguments: dict[str, Any]
+    reason: str
+
+
+def result_model(hit: Hit, detail: DetailLevel, *, explain: bool = False) -> ResultModel:
+    """A hit at one level of detail."""
+    base = ResultModel(
+        path=hit.path,
+        line=hit.line,
+        end_line=hit.end_line,
+        kind=hit.kind,
+        name=clean(hit.name),
+        provenance=list(hit.provenance),
+        drifted=hit.drifted or None,
+        score_parts={key: round(value, 4) for key, value in hit.parts.items()} if explain else None,
+    )
+    if detail is DetailLevel.LOCATION:
+        return base
+    return base.model_copy(
+        update={
+            "column": hit.column or None,
+            "qualified_name": clean(hit.qualified_name) or None,
+            "signature": clean(hit.signature) or None,
+            "language": hit.language or None,
+            "container": clean(hit.container) or None,
+            "symbol": clean(hit.symbol) or None,
+            "score": round(hit.score, 3) or None,
+            "lines": _lines(hit) if detail is DetailLevel.CONTEXT else None,
+        }
+    )
+
+
+def _lines(hit: Hit) -> list[LineModel] | None:
+    return [LineModel(line=line.number, text=clean(line.text)) for line in hit.lines] or None
+
+
+def install_actions(sources: tuple[Source, ...] | None, most: int) -> list[ActionModel]:
+    """How to get the language servers that are missing."""
+    missing = [source for source in sources or () if source.status is SourceStatus.NOT_INSTALLED and source.server]
+    return [
+        ActionModel(
+            tool="detect_lsp_servers",
+            arguments={},
+            reason=f"[{source.language}] no language server is installed; get {source.server}: {source.detail}",
+        )
+        for source in missing[:most]
+    ]
+
+
+def follow_up_actions(hits: tuple[Hit, ...], most: int) -> list[ActionModel]:
+    """What an agent usually asks after these results."""
+    actions: list[ActionModel] = []
+    for hit in hits[:1]:
+        if hit.kind == "text":
+            reason = f"See what {hit.path} defines."
+            actions.append(ActionModel(tool="get_file_outline", arguments={"path": hit.path}, reason=reason))
+        else:
+            arguments = {"symbol_name": hit.qualified_name or hit.name, "path": hit.path}
+            reason = "See what is defined beside it."
+            actions.append(ActionModel(tool="find_related_symbols", arguments=arguments, reason=reason))
+    return actions[:most]
