@@ -86,6 +86,7 @@ def _run_locked(job: Job, place: Workplace) -> None:
     mark_interrupted(place.folder, now())
     job.begin()
     _record(job, place)
+    job.keep_record = lambda: _record(job, place)
     try:
         writer, rebuilding = _open_writer(job, place)
         try:
@@ -95,13 +96,11 @@ def _run_locked(job: Job, place: Workplace) -> None:
         except (SightlineError, OSError, ValueError, sqlite3.Error) as error:
             job.fail(error if isinstance(error, SightlineError) else write_failure(error))
         # Merging goes on after the end of the job; nobody has to wait for it.
-        _record(job, place)
         _close(writer, settle=job.error is None and not job.is_cancelled())
     finally:
         if not job.is_over:
             # An engine panicked or the interpreter is going down: whoever waits must not wait for ever.
             job.fail(SightlineError(ErrorCode.INTERNAL_ERROR, "The job was cut off.", hint="Run sync_repo."))
-            _record(job, place)
 
 
 def _open_writer(job: Job, place: Workplace) -> tuple[IndexWriter, bool]:
@@ -168,7 +167,11 @@ def _close(writer: IndexWriter, *, settle: bool) -> None:
 
 
 def _record(job: Job, place: Workplace) -> None:
-    record_job(place.folder, job.record(), place.limits.max_recent_jobs)
+    try:
+        record_job(place.folder, job.record(), place.limits.max_recent_jobs)
+    except OSError as error:
+        # History is no reason to fail a job; on a full disk the index itself says what is wrong.
+        _LOG.warning("a job could not be recorded: %s", error)
 
 
 def _nothing() -> None:
