@@ -28,6 +28,7 @@ NODE_PACKAGES = (
     "@modelcontextprotocol/conformance@0.1",
     "@openai/codex",
     "@anthropic-ai/claude-code",
+    "@google/gemini-cli",
 )
 # The scenarios that need no fixture tools, resources or prompts.
 SCENARIOS = (
@@ -145,9 +146,20 @@ def claude(bench: Bench) -> str:
     return "connected over stdio and HTTP (lists no tools without a model)"
 
 
-def gemini(_bench: Bench) -> str:
-    """Gemini CLI is not wired yet."""
-    raise UnavailableError("not wired: whether it lists servers without a sign-in was not tried")
+def gemini(bench: Bench) -> str:
+    """Gemini CLI connects over both transports, in a home of the gate's own that trusts the gate's workspace."""
+    need_node()
+    folder = Path(bench.environment["HOME"]) / ".gemini"
+    folder.mkdir(exist_ok=True)
+    (folder / "trustedFolders.json").write_text(json.dumps({str(bench.workspace): "TRUST_FOLDER"}), "utf-8")
+    bench.run(["gemini", "mcp", "add", "sightline-stdio", *bench.stdio])
+    bench.run(["gemini", "mcp", "add", "--transport", "http", "sightline-http", bench.url])
+    # It writes the list to stderr.
+    listing = bench.run(["sh", "-c", "gemini mcp list 2>&1"])
+    lines = [line for line in listing.splitlines() if "sightline-" in line]
+    assert len(lines) == 2, lines
+    assert all("Connected" in line for line in lines), lines
+    return "connected over stdio and HTTP (lists no tools without a model)"
 
 
 GATES: dict[str, Callable[[Bench], str]] = {
@@ -156,7 +168,7 @@ GATES: dict[str, Callable[[Bench], str]] = {
     "mcp 1.30 client": mcp_1,
     "codex app-server": codex,
     "claude mcp list": claude,
-    "gemini": gemini,
+    "gemini mcp list": gemini,
 }
 
 
