@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 DIR    ?= $(CURDIR)
 PORT   ?= 9100
 
-.PHONY: run test test-servers check format wheel-smoke gates crash bench clean help
+.PHONY: run test test-servers check format docs wheel-smoke gates clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -43,6 +43,15 @@ check: $(VENV)/.dev  ## static checks
 format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev  ## write docs/reference.md from the code
+	$(BIN)/python docs/build_reference.py
+
+wheel-smoke: $(VENV)/.dev  ## install the built wheel elsewhere and serve from a hostile directory
+	$(BIN)/python tests/e2e/wheel_smoke.py
+
+gates: $(VENV)/.run  ## try third-party MCP clients against this server (needs node and npm)
+	$(BIN)/python tests/gates/run.py $(ARGS)
 
 clean:           ## remove everything that was made here
 	rm -rf $(VENV) .cache dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

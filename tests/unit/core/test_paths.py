@@ -18,6 +18,8 @@ from sightline_core.paths import RepoPath, RepoRoot, open_beneath, real_director
 INSIDE = b"inside\n"
 SECRET = b"SECRET\n"
 SWAPS = 3000
+# The root of the file system as this process sees it: a magic link that leaves every directory.
+PROC_ROOT = "/proc/self/root"
 
 
 @pytest.fixture(params=["openat2", "walk"])
@@ -33,14 +35,14 @@ def opener(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 @pytest.fixture
 def tree(tmp_path: Path, opener: str) -> Iterator[Path]:
     """A root with a file in it, beside a directory with a secret."""
-    root, outside = (tmp_path / "root").resolve(), (tmp_path / "outside").resolve()
+    root, outside = (tmp_path / "base").resolve(), (tmp_path / "outside").resolve()
     (root / "sub").mkdir(parents=True)
     outside.mkdir()
     (root / "file.txt").write_bytes(INSIDE)
     (root / "sub" / "file.txt").write_bytes(INSIDE)
     (outside / "file.txt").write_bytes(SECRET)
-    (tmp_path / "root-twin").mkdir()
-    (tmp_path / "root-twin" / "file.txt").write_bytes(SECRET)
+    (tmp_path / "base-twin").mkdir()
+    (tmp_path / "base-twin" / "file.txt").write_bytes(SECRET)
     yield root
 
 
@@ -72,7 +74,7 @@ def test_a_path_inside_is_read_however_it_is_written(tree: Path, text: str) -> N
 def test_an_absolute_path_inside_is_read(tree: Path) -> None:
     assert read(tree, str(tree / "file.txt")) == INSIDE
     assert read(tree, f"/{tree}/file.txt") == INSIDE
-    assert read(tree, f"/proc/self/root{tree}/file.txt") == INSIDE
+    assert read(tree, f"{PROC_ROOT}{tree}/file.txt") == INSIDE
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,8 @@ def test_an_absolute_path_inside_is_read(tree: Path) -> None:
     [
         "..",
         "../outside/file.txt",
-        "../root-twin/file.txt",
-        "../root/../outside/file.txt",
+        "../base-twin/file.txt",
+        "../base/../outside/file.txt",
         "sub/../../outside/file.txt",
         "./.././outside//file.txt",
         "../" * 40 + "etc/passwd",
@@ -89,7 +91,7 @@ def test_an_absolute_path_inside_is_read(tree: Path) -> None:
         "//etc/passwd",
         "///etc/passwd",
         "/",
-        "/proc/self/root/etc/passwd",
+        PROC_ROOT + "/etc/passwd",
         "/proc/self/cwd/../../../../../../etc/passwd",
         "/proc/self/environ",
         "/dev/stdin",
@@ -157,8 +159,8 @@ def link(tree: Path, name: str, target: str | Path) -> None:
         "sub/../file.txt",
         "{root}/file.txt",
         "{root}/sub/file.txt",
-        "../root/file.txt",
-        "/proc/self/root{root}/file.txt",
+        "../base/file.txt",
+        PROC_ROOT + "{root}/file.txt",
     ],
 )
 def test_a_link_that_ends_inside_is_followed(tree: Path, target: str) -> None:
@@ -173,7 +175,7 @@ def test_a_link_that_ends_inside_is_followed(tree: Path, target: str) -> None:
         "{root}/../outside/file.txt",
         "{root}-twin/file.txt",
         "/etc/passwd",
-        "/proc/self/root/etc/passwd",
+        PROC_ROOT + "/etc/passwd",
         "/proc/self/environ",
         "/proc/self/fd/0",
         "/dev/zero",
@@ -187,7 +189,7 @@ def test_a_link_that_ends_outside_is_refused(tree: Path, target: str) -> None:
     assert read(tree, "chain") is ErrorCode.PATH_NOT_ALLOWED
 
 
-@pytest.mark.parametrize("target", ["../outside", "{root}/../outside", "/proc/self/root{root}/../outside"])
+@pytest.mark.parametrize("target", ["../outside", "{root}/../outside", PROC_ROOT + "{root}/../outside"])
 def test_a_linked_directory_outside_is_refused(tree: Path, target: str) -> None:
     link(tree, "door", target.format(root=tree))
     assert read(tree, "door/file.txt") is ErrorCode.PATH_NOT_ALLOWED
