@@ -110,12 +110,12 @@ class LiveQueries:
             client = await self._slot.client(limits.lsp_late_answer_s)
             if Quirk.OPEN_FIRST_FILE in client.row.quirks:
                 await open_first_file(client, root, limits)
-            await client.readiness.wait(limits.lsp_late_answer_s)
+            loaded = await client.readiness.wait(limits.lsp_late_answer_s)
             generation = self._slot.generation
             found = await client.ask(
                 "workspace/symbol", {"query": query}, shapes.SYMBOLS, timeout_s=limits.lsp_late_answer_s
             )
-            ready = client.readiness.is_ready
+            ready = loaded and client.readiness.is_ready
             converter = Converter(self._roots(), self._texts, client.offers.unit, limits)
             symbols = await off_loop(
                 limits, len(found or ()), lambda: _translate(found or [], query, root, converter)

@@ -73,7 +73,9 @@ class Slot:
     async def client(self, timeout_s: float) -> Client:
         """The initialized client, starting the server if need be; raises `LspError`."""
         deadline = anyio.current_time() + timeout_s
-        ends_before = self._ends
+        # A life that is over already, though not yet cleared away, is not the one this request waits for.
+        dying = self.state is ServerState.RUNNING and self.running_client is None
+        ends_before = self._ends + dying
         while True:
             self._last_used = anyio.current_time()
             running = self.running_client
