@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import anyio
@@ -170,12 +171,21 @@ def _distance(name: str, wanted: str) -> int:
 
 
 async def open_first_file(client: Client, root: RepoRoot, limits: Limits) -> None:
-    """Open some file of the server's languages below `root`, unless one is open; bounded."""
+    """Open some file of the server's languages below `root`, unless one is open, and wait until it was looked at."""
     if any(_lies_in(uri, root.path) for uri in client.documents.open_uris):
         return
     found = _first_file(root.path, client.row.languages, limits.lsp_first_file_scan)
-    if found is not None:
-        await client.documents.sync(root, root.known(found), client.language)
+    if found is None:
+        return
+    document = await client.documents.sync(root, root.known(found), client.language)
+    if client.offers.has("textDocument/documentSymbol"):
+        # Servers work a file's queue in order: this answer means that the file has been parsed. What it says, or
+        # that it is refused, does not matter.
+        with suppress(LspError):
+            params = {"textDocument": {"uri": document.uri}}
+            await client.ask(
+                "textDocument/documentSymbol", params, shapes.NOTHING, timeout_s=limits.lsp_late_answer_s
+            )
 
 
 def _first_file(root: str, languages: tuple[str, ...], bound: int) -> str | None:
