@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ from sightline_core.config import Config
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_core.types import Position
+from sightline_lsp.faults import LspError
 from sightline_lsp.pool import Pool, Root
 
 PROGRAMS = ("python", "python3", "ty", "node", "tsc", "clangd", "clang", "gcc", "cc", "c++", "go", "gopls")
@@ -35,7 +37,7 @@ def make_trap(root: Path) -> Path:
     (module / "package.json").write_text('{"name": "evil", "main": "index.js"}')
     (module / "index.js").write_text(f"require('fs').appendFileSync({str(trace)!r}, 'plugin')\n")
     (root / "tsconfig.json").write_text(json.dumps({"compilerOptions": {"plugins": [{"name": "evil"}]}}))
-    (root / "pyrightconfig.json").write_text('{"venvPath": ".", "venv": ".venv"}')
+    _plant_compiler(root, trace)
     command = f"{root}/bin/clang -fplugin={root}/x.so main.cpp"
     compiler = {"directory": str(root), "file": "main.cpp", "command": command}
     (root / "compile_commands.json").write_text(json.dumps([compiler]))
@@ -44,16 +46,29 @@ def make_trap(root: Path) -> Path:
     return trace
 
 
-async def provoke(root: Path, languages: tuple[str, ...]) -> list[str]:
-    """Ask everything in an untrusted workspace; the statuses of the sources."""
+def _plant_compiler(root: Path, trace: Path) -> None:
+    """A TypeScript of the workspace's own, which a server may prefer to the installed one."""
+    library = root / "node_modules" / "typescript" / "lib"
+    library.mkdir(parents=True)
+    (library.parent / "package.json").write_text(
+        '{"name": "typescript", "version": "5.9.0", "main": "lib/typescript.js"}'
+    )
+    for name in ("tsserver.js", "typescript.js", "tsserverlibrary.js", "tsc.js"):
+        (library / name).write_text(f"require('fs').appendFileSync({str(trace)!r}, 'compiler')\n")
+
+
+async def provoke(
+    root: Path, languages: tuple[str, ...], *, trusted: bool = False, config: Config | None = None
+) -> list[str]:
+    """Ask everything in a workspace; the statuses of the sources."""
     path = os.environ["PATH"]
     environment = {**os.environ, "PATH": f"{root}/bin:{root}/node_modules/.bin:.:{path}"}
-    async with Pool(Config(), Limits(lsp_late_answer_s=20), environment=environment) as pool:
+    async with Pool(config or Config(), Limits(lsp_late_answer_s=20), environment=environment) as pool:
         real = RepoRoot(str(root))
-        await pool.set_roots([Root(real.path, False, frozenset(languages))])
+        await pool.set_roots([Root(real.path, trusted, frozenset(languages))])
         for language in languages:
             file = real.known(FILES[language])
-            with anyio.move_on_after(20):
+            with anyio.move_on_after(20), suppress(LspError):
                 if pool.sources(real.path, [language])[0].status not in ("untrusted", "not_installed"):
                     await pool.hover(real.path, file, Position(1, 1), 20)
                     await pool.diagnostics(real.path, file, 20)
@@ -74,3 +89,24 @@ async def test_no_canary_sings_for_servers_of_npm_and_go(tmp_path: Path) -> None
     statuses = await provoke(tmp_path / "root", ("typescript", "go"))
     assert not trace.exists(), trace.read_text()
     assert statuses == ["typescript:ok", "gopls:untrusted"]
+
+
+async def check_that_the_canary_can_sing(folder: Path, server: str, language: str) -> None:
+    """The same trap, trusted: without this the silence above would prove nothing."""
+    trace = make_trap(folder / "root")
+    config = Config(language_servers={language: (server,)})
+    await provoke(folder / "root", (language,), trusted=True, config=config)
+    assert trace.exists()
+    trace.unlink()
+    statuses = await provoke(folder / "root", (language,), trusted=False, config=config)
+    assert statuses == [f"{server}:untrusted"]
+    assert not trace.exists()
+
+
+async def test_basedpyright_runs_the_interpreter_of_a_trusted_workspace_only(tmp_path: Path) -> None:
+    await check_that_the_canary_can_sing(tmp_path, "basedpyright", "python")
+
+
+@pytest.mark.servers
+async def test_typescript_language_server_loads_the_compiler_of_a_trusted_workspace_only(tmp_path: Path) -> None:
+    await check_that_the_canary_can_sing(tmp_path, "typescript-language-server", "typescript")
