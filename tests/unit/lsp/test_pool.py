@@ -13,7 +13,9 @@ import pytest
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.types import Position, SourceStatus
 from sightline_lsp.answers import DiagnosticsOutcome, ServerState
+from sightline_lsp.diagnostics import DiagnosticStore
 from sightline_lsp.pool import Root
+from sightline_lsp.shapes import WirePublished
 from sightline_lsp.watched_files import ChangeKind, FileChange
 from support.fake_pool import QUICK, Fake, fake_pool, journal, make_root
 
@@ -222,3 +224,23 @@ async def test_ran_before_and_first_runs_are_told(tmp_path: Path) -> None:
         fake.pool._on_first_run = lambda root, server: told.append((root, server))
         await fake.pool.hover(fake.root, fake.file(), AT, 10)
         assert told == [(fake.root, "fake-python")]
+
+
+async def test_a_server_that_reads_nothing_costs_no_more_than_the_deadline(tmp_path: Path) -> None:
+    limits = replace(QUICK, lsp_write_timeout_s=60.0, lsp_max_queued_messages=1)
+    async with fake_pool(tmp_path, limits, python={"initialized": [HANG]}) as fake:
+        for name in ("a.py", "b.py", "c.py"):
+            Path(fake.root, name).write_text("x = 1  # long\n" * 100_000)
+            with anyio.fail_after(10), pytest.raises(SightlineError) as caught:
+                await fake.pool.hover(fake.root, replace(fake.file(), relative=name), AT, 0.4)
+            assert caught.value.code is ErrorCode.LSP_TIMEOUT
+
+
+async def test_findings_are_bounded_in_files_and_bytes(tmp_path: Path) -> None:
+    limits = replace(QUICK, lsp_max_diagnostic_files=3, lsp_max_diagnostic_bytes=1000)
+    store = DiagnosticStore(limits)
+    for number in range(10):
+        store.publish(WirePublished(f"file:///{number}", []), 10)
+    assert len(store) == 3
+    store.publish(WirePublished("file:///big", []), 2000)
+    assert (len(store), store.get("/big") is not None, store.generation) == (1, True, 11)
