@@ -14,12 +14,12 @@ from functools import cache
 from importlib import resources
 from typing import cast
 
-from sightline_core.languages import Language as LanguageRow
-from sightline_core.languages import languages
-from sightline_core.limits import Limits
 from tree_sitter import Language, Parser, Point, Query, QueryCursor, Tree
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
+from sightline_core.languages import Language as LanguageRow
+from sightline_core.languages import languages
+from sightline_core.limits import Limits
 
 _SETTINGS = frozenset({"inherits", "hint", "comments", "docs"})
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from tree_sitter import Node
+
 from sightline_core.limits import Limits
 from sightline_core.text import clean_line
-from tree_sitter import Node
 
 _DECORATORS = frozenset(
     {"decorator", "annotation", "marker_annotation", "attribute_list", "attribute_item", "attribute"}

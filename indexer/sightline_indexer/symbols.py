@@ -25,10 +25,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sightline_core.limits import Limits
-from sightline_core.types import Range, Symbol, SymbolKind
 from tree_sitter import Node
 
+from sightline_core.limits import Limits
+from sightline_core.types import Range, Symbol, SymbolKind
 from sightline_indexer.columns import Columns
 from sightline_indexer.doc_lines import comment_above, docstring
 from sightline_indexer.grammars import Grammar, grammar_of, parse

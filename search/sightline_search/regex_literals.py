@@ -57,7 +57,8 @@ def required_literals(pattern: str, limits: Limits) -> tuple[tuple[str, ...], ..
     for texts in (facts.exact,) if facts.exact is not None else (facts.starts, facts.ends):
         if _is_useful(texts):
             groups.add(texts)
-    ranked = sorted(_without_weaker(groups), key=_selectivity, reverse=True)
+    telling = {group for group in groups if _selectivity(group)[0] >= limits.min_regex_text_chars}
+    ranked = sorted(_without_weaker(telling), key=lambda group: (_selectivity(group), sorted(group)), reverse=True)
     return tuple(tuple(sorted(group)) for group in ranked[: limits.max_regex_groups])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from sightline_core.languages import language_of, languages
 from sightline_core.limits import Limits
 from sightline_core.types import Symbol
