@@ -49,10 +49,40 @@ class Limits:
     max_signature_chars: int = 240
     max_doc_chars: int = 200
     max_recent_jobs: int = 20
+    max_word_bytes: int = 255
+    max_remembered_words: int = 1_000_000
+    worker_cached_words: int = 250_000
+    index_writer_heap_bytes: int = 100_000_000
+    index_first_commit_s: float = 2.0
+    index_commit_factor: float = 3.0
+    worker_batch_files: int = 64
+    worker_batch_bytes: int = 512 * 1024
+    worker_batch_path_bytes: int = 16 * 1024
+    worker_batches_ahead: int = 2
+    worker_memory_bytes: int = 3 * 1024 * 1024 * 1024
+    worker_max_failed_starts: int = 3
+    worker_poll_ms: int = 100
+    worker_answer_bytes: int = 256 * 1024
+    worker_message_bytes: int = 256 * 1024 * 1024
+    worker_stall_s: float = 30.0
+    worker_idle_s: float = 300.0
+    racy_stat_ms: int = 2_000
+    write_lock_poll_ms: int = 50
+    write_lock_wait_s: float = 3_600.0
+    reconcile_interval_s: float = 600.0
+    stale_check_age_s: float = 30.0
+    max_stale_checks: int = 200
 
     # -- searching -----------------------------------------------------------------------------
     default_results: int = 10
     max_results: int = 100
+    max_query_words: int = 64
+    max_word_expansions: int = 4_096
+    vocabulary_chunk_bytes: int = 4 * 1024 * 1024
+    max_named_symbols: int = 10_000
+    max_near_name_files: int = 200
+    short_name_chars: int = 4
+    max_idle_readers: int = 8
 
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400

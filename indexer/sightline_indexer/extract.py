@@ -1,0 +1,135 @@
+"""What the index keeps of one file: read below the root, hashed, decoded, split into words, its symbols found.
+
+**Invariant**: runs in worker processes only, because parsing holds the interpreter and may never return.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import signal
+import stat
+import time
+from dataclasses import dataclass
+
+from sightline_core.languages import language_of, languages
+from sightline_core.limits import Limits
+from sightline_core.paths import open_beneath
+from sightline_core.text import decode, is_binary
+from sightline_core.types import Symbol
+from sightline_indexer.file_traits import traits_of
+from sightline_indexer.records import Extracted, Outcome, Problem, Task, pack_texts, to_entry
+from sightline_indexer.symbols import extract_symbols
+from sightline_indexer.words import WordSplitter, fold, words_and_parts
+
+_DIGEST_BYTES = 16
+_HEAD_BYTES = 8192
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.ENXIO)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The bytes of a file and the stat they were read under."""
+
+    data: bytes
+    info: os.stat_result
+    racy: bool
+
+
+class Extractor:
+    """Extracts files below one root. Not thread-safe."""
+
+    def __init__(self, root: str, limits: Limits) -> None:
+        self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._limits = limits
+        self.words = WordSplitter(limits.max_word_bytes, limits.worker_cached_words)
+
+    def forget_words(self) -> None:
+        """Meet every word for the first time again."""
+        self.words = WordSplitter(self._limits.max_word_bytes, self._limits.worker_cached_words)
+
+    def extract(self, task: Task) -> Extracted:
+        """The file of a task; never raises for what is wrong with the file."""
+        try:
+            read = self._read(task.path)
+        except OSError as error:
+            outcome = Outcome.VANISHED if error.errno in _GONE else Outcome.UNREADABLE
+            return Extracted(task.path, outcome)
+        if read is None:
+            return Extracted(task.path, Outcome.VANISHED)
+        info = read.info
+        stat_fields = (info.st_size, info.st_mtime_ns, info.st_ino, read.racy)
+        if info.st_size > self._limits.max_file_bytes:
+            return Extracted(task.path, Outcome.SKIPPED, *stat_fields, problem=Problem.TOO_LARGE)
+        digest = hashlib.blake2b(read.data, digest_size=_DIGEST_BYTES).digest()
+        if digest == task.known_digest:
+            return Extracted(task.path, Outcome.UNCHANGED, *stat_fields, digest)
+        if is_binary(read.data[:_HEAD_BYTES]):
+            return Extracted(task.path, Outcome.SKIPPED, *stat_fields, digest, problem=Problem.BINARY)
+        return self._index(task, read, stat_fields, digest)
+
+    def _index(self, task: Task, read: _Read, stat_fields: tuple[int, int, int, bool], digest: bytes) -> Extracted:
+        data = read.data
+        text: str | bytes = data if data.isascii() else decode(data)
+        language = language_of(task.path, data[:_HEAD_BYTES])
+        symbols, problem = self._symbols(text, language) if task.parse else ((), Problem.NONE)
+        words = self.words.split(text)
+        return Extracted(
+            task.path,
+            Outcome.INDEXED,
+            *stat_fields,
+            digest,
+            language,
+            int(traits_of(task.path, data)),
+            problem,
+            content=words.whole,
+            parts=words.parts,
+            path_words=words_and_parts((task.path,)),
+            names=" ".join({fold(symbol.name) for symbol in symbols if " " not in symbol.name}),
+            symbol_words=words_and_parts(symbol.name for symbol in symbols),
+            docs=words_and_parts(symbol.doc for symbol in symbols if symbol.doc),
+            has_long_word=words.has_long,
+            symbols=tuple(map(to_entry, symbols)),
+            texts=pack_texts(symbols),
+        )
+
+    def _symbols(self, text: str | bytes, language: str) -> tuple[tuple[Symbol, ...], Problem]:
+        row = languages().get(language)
+        if row is None or not row.symbols:
+            return (), Problem.NONE
+        source = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+        # The default action ends the process, even inside a parser that never returns; whoever started this worker
+        # sees which file it was. Processor time, so that a busy machine does not make files unparsable.
+        signal.setitimer(signal.ITIMER_PROF, self._limits.max_parse_ms / 1000)
+        try:
+            extraction = extract_symbols(source, language, self._limits)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        return extraction.symbols, Problem.SYMBOL_LIMIT if extraction.truncated else Problem.NONE
+
+    def _read(self, path: str) -> _Read | None:
+        descriptor = open_beneath(self._root, path, follow_links=False)
+        try:
+            info = os.fstat(descriptor)
+            if not stat.S_ISREG(info.st_mode):
+                return None
+            # A file may be changed again within the same tick of its clock; such a stat proves nothing later.
+            racy = info.st_mtime_ns > time.time_ns() - self._limits.racy_stat_ms * 1_000_000
+            if info.st_size > self._limits.max_file_bytes:
+                return _Read(b"", info, racy)
+            return _Read(_read_all(descriptor, self._limits.max_file_bytes), info, racy)
+        finally:
+            os.close(descriptor)
+
+
+def _read_all(descriptor: int, bound: int) -> bytes:
+    first = os.read(descriptor, bound)
+    if not first:
+        return first
+    chunks = [first]
+    left = bound - len(first)
+    while left > 0 and (chunk := os.read(descriptor, left)):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return first if len(chunks) == 1 else b"".join(chunks)

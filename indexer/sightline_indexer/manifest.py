@@ -1,0 +1,298 @@
+"""The manifest: files and symbols of an index in SQLite, each row valid for a stretch of generations.
+
+**Invariant**: a row is seen by generation g when born <= g < died. A generation's rows are committed here before the
+text index commits the same generation, and the text index decides which generation is current; a crash between the
+two leaves rows that no reader sees and the next writer removes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sightline_indexer.file_traits import FileTrait
+from sightline_indexer.records import SKIPPING_PROBLEMS, Extracted, FileRecord, Problem
+from sightline_indexer.schema import SCHEMA_VERSION
+
+APPLICATION_ID = 0x53474C4E  # "SGLN": tells a foreign database from an old one
+MANIFEST_NAME = "manifest.db"
+LIVES_ON = 2**62  # `died` of a row that is current
+
+_TABLES = """
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, born INTEGER NOT NULL, died INTEGER NOT NULL,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, racy INTEGER NOT NULL,
+    digest BLOB NOT NULL, language TEXT NOT NULL, traits INTEGER NOT NULL, problem TEXT NOT NULL,
+    symbol_count INTEGER NOT NULL
+);
+CREATE INDEX files_by_path ON files (path);
+CREATE INDEX files_by_death ON files (died) WHERE died < {lives_on};
+CREATE TABLE symbols (
+    file_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, name TEXT NOT NULL COLLATE NOCASE, qualified TEXT NOT NULL,
+    container TEXT NOT NULL, kind INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,
+    end_line INTEGER NOT NULL, end_col INTEGER NOT NULL, name_line INTEGER NOT NULL, name_col INTEGER NOT NULL,
+    PRIMARY KEY (file_id, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX symbols_by_name ON symbols (name);
+CREATE TABLE texts (file_id INTEGER PRIMARY KEY, packed BLOB NOT NULL);
+CREATE TABLE generations (
+    generation INTEGER PRIMARY KEY, complete INTEGER NOT NULL, files INTEGER NOT NULL, symbols INTEGER NOT NULL,
+    indexed_at TEXT NOT NULL, skipped TEXT NOT NULL
+);
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+_FILE_COLUMNS = "id, path, size, mtime_ns, inode, digest, language, traits, problem, symbol_count"
+_LIVE = "born <= :generation AND died > :generation"
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRecord:
+    """What is known of one generation as a whole; `complete` when every file of its tree was looked at."""
+
+    generation: int
+    complete: bool
+    files: int
+    symbols: int
+    indexed_at: str
+    skipped: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What decides whether a file must be read again."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+    racy: bool
+    digest: bytes
+
+
+def create_manifest(folder: str, root: str) -> None:
+    """A new, empty manifest for the tree at `root`."""
+    connection = _connect(os.path.join(folder, MANIFEST_NAME))
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.executescript("BEGIN;" + _TABLES.replace("{lives_on}", str(LIVES_ON)))
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("pruned", "0")])
+        connection.execute("INSERT INTO generations VALUES (0, 0, 0, 0, '', '{}')")
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def open_manifest(folder: str, *, read_only: bool) -> sqlite3.Connection:
+    """A connection to an existing manifest; raises sqlite3.Error when there is none."""
+    connection = _connect(f"file:{_quote(os.path.join(folder, MANIFEST_NAME))}?mode=rw", uri=True)
+    if read_only:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def read_versions(connection: sqlite3.Connection) -> tuple[int, int]:
+    """The application id and the schema version."""
+    return connection.execute("PRAGMA application_id").fetchone()[0], connection.execute(
+        "PRAGMA user_version"
+    ).fetchone()[0]
+
+
+def read_meta(connection: sqlite3.Connection, name: str) -> str:
+    """One value of the meta table, empty when absent."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def read_generation(connection: sqlite3.Connection, generation: int) -> GenerationRecord | None:
+    """The record of a generation."""
+    row = connection.execute(
+        "SELECT generation, complete, files, symbols, indexed_at, skipped FROM generations WHERE generation = ?",
+        (generation,),
+    ).fetchone()
+    if row is None:
+        return None
+    return GenerationRecord(row[0], bool(row[1]), row[2], row[3], row[4], json.loads(row[5]))
+
+
+def live_files(connection: sqlite3.Connection, generation: int) -> Iterator[FileRecord]:
+    """Every file of a generation."""
+    sql = f"SELECT {_FILE_COLUMNS} FROM files WHERE {_LIVE} ORDER BY path"  # noqa: S608
+    for row in connection.execute(sql, {"generation": generation}):
+        yield _file_record(row)
+
+
+def files_by_id(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Iterator[FileRecord]:
+    """The files with these ids; an id belongs to one version of one file."""
+    sql = f"SELECT {_FILE_COLUMNS} FROM files WHERE id = ?"  # noqa: S608
+    for file_id in file_ids:
+        row = connection.execute(sql, (file_id,)).fetchone()
+        if row is not None:
+            yield _file_record(row)
+
+
+def file_by_path(connection: sqlite3.Connection, generation: int, path: str) -> FileRecord | None:
+    """The file at a path in a generation."""
+    sql = f"SELECT {_FILE_COLUMNS} FROM files WHERE path = :path AND {_LIVE}"  # noqa: S608
+    row = connection.execute(sql, {"path": path, "generation": generation}).fetchone()
+    return None if row is None else _file_record(row)
+
+
+def known_files(
+    connection: sqlite3.Connection, generation: int, paths: Iterable[str] | None = None
+) -> dict[str, KnownFile]:
+    """Path → what is known of it, for the whole generation or for some paths."""
+    sql = f"SELECT path, size, mtime_ns, inode, racy, digest FROM files WHERE {_LIVE}"  # noqa: S608
+    if paths is None:
+        rows = connection.execute(sql, {"generation": generation})
+        return {row[0]: KnownFile(row[1], row[2], row[3], bool(row[4]), row[5]) for row in rows}
+    known: dict[str, KnownFile] = {}
+    for path in paths:
+        row = connection.execute(sql + " AND path = :path", {"generation": generation, "path": path}).fetchone()
+        if row is not None:
+            known[path] = KnownFile(row[1], row[2], row[3], bool(row[4]), row[5])
+    return known
+
+
+def counts_by(connection: sqlite3.Connection, generation: int, column: str) -> dict[str, int]:
+    """Value of `language` or `problem` → number of files, without the empty value."""
+    assert column in ("language", "problem")
+    sql = f"SELECT {column}, count(*) FROM files WHERE {_LIVE} AND {column} <> '' GROUP BY {column}"  # noqa: S608
+    return dict(connection.execute(sql, {"generation": generation}).fetchall())
+
+
+def paths_below(connection: sqlite3.Connection, generation: int, folder: str) -> list[str]:
+    """The known files below a folder."""
+    # "0" follows "/" in the order of text, so this is the range of all paths that begin with the folder.
+    sql = f"SELECT path FROM files WHERE path > :low AND path < :high AND {_LIVE}"  # noqa: S608
+    bounds = {"low": folder + "/", "high": folder + "0", "generation": generation}
+    return [row[0] for row in connection.execute(sql, bounds)]
+
+
+class ManifestWriter:
+    """Prepares one generation at a time; used by one thread, under the write lock."""
+
+    def __init__(self, folder: str) -> None:
+        self._connection = open_manifest(folder, read_only=False)
+        self._generation = 0
+
+    def close(self) -> None:
+        """Close without keeping an unfinished generation."""
+        self._connection.close()
+
+    def recover(self, published: int) -> None:
+        """Remove what a crash left of generations after the published one."""
+        sql = self._connection
+        newer = sql.execute("SELECT 1 FROM generations WHERE generation > ?", (published,)).fetchone()
+        if newer is None:
+            return
+        sql.execute("BEGIN IMMEDIATE")
+        self._drop_files("born > ?", published)
+        sql.execute("UPDATE files SET died = ? WHERE died > ? AND died < ?", (LIVES_ON, published, LIVES_ON))
+        sql.execute("DELETE FROM generations WHERE generation > ?", (published,))
+        sql.execute("COMMIT")
+
+    def begin(self, published: int, base: int) -> None:
+        """Start the generation after `base` and forget rows that no reader of `published` can see."""
+        sql = self._connection
+        sql.execute("BEGIN IMMEDIATE")
+        self._drop_files(f"died <= ? AND died < {LIVES_ON}", published)
+        sql.execute("UPDATE meta SET value = ? WHERE name = 'pruned'", (str(published),))
+        sql.execute("DELETE FROM generations WHERE generation < ?", (published,))
+        self._generation = base + 1
+
+    def put(self, file: Extracted) -> int:
+        """Add a file, or a new version of it; returns the id of its row."""
+        self.remove(file.path)
+        sql = self._connection
+        file_id = sql.execute(
+            "INSERT INTO files (path, born, died, size, mtime_ns, inode, racy, digest, language, traits, problem,"
+            " symbol_count) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                *(file.path, self._generation, LIVES_ON, file.size, file.mtime_ns, file.inode, file.racy),
+                *(file.digest, file.language, file.traits, file.problem.value, len(file.symbols)),
+            ),
+        ).lastrowid
+        assert file_id is not None
+        if file.symbols:
+            sql.executemany(
+                "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                [(file_id, ordinal, *entry) for ordinal, entry in enumerate(file.symbols)],
+            )
+            sql.execute("INSERT INTO texts VALUES (?, ?)", (file_id, file.texts))
+        return file_id
+
+    def remove(self, path: str) -> bool:
+        """End a file's life with this generation; False when there was none."""
+        changed = self._connection.execute(
+            "UPDATE files SET died = ? WHERE path = ? AND died = ?", (self._generation, path, LIVES_ON)
+        )
+        return changed.rowcount > 0
+
+    def touch(self, file: Extracted) -> None:
+        """Note the new stat of a file whose content is the same; part of no generation."""
+        self._connection.execute(
+            "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, racy = ? WHERE path = ? AND died = ?",
+            (file.size, file.mtime_ns, file.inode, file.racy, file.path, LIVES_ON),
+        )
+
+    def finish(self, *, complete: bool, indexed_at: str, skipped: Mapping[str, int]) -> GenerationRecord:
+        """Commit the rows of this generation; readers see them when the text index has committed it too."""
+        sql = self._connection
+        files, symbols = sql.execute(
+            "SELECT count(*), coalesce(sum(symbol_count), 0) FROM files WHERE died = ? AND problem NOT IN (?, ?)",
+            (LIVES_ON, *SKIPPING_PROBLEMS),
+        ).fetchone()
+        record = GenerationRecord(self._generation, complete, files, symbols, indexed_at, dict(skipped))
+        sql.execute(
+            "INSERT INTO generations VALUES (?,?,?,?,?,?)",
+            (self._generation, complete, files, symbols, indexed_at, json.dumps(record.skipped)),
+        )
+        sql.execute("COMMIT")
+        return record
+
+    def commit_touches(self, *, indexed_at: str, skipped: Mapping[str, int] | None, published: int) -> None:
+        """End a transaction in which nothing but stats changed; the generation stays."""
+        sql = self._connection
+        if skipped is not None:
+            sql.execute(
+                "UPDATE generations SET complete = 1, indexed_at = ?, skipped = ? WHERE generation = ?",
+                (indexed_at, json.dumps(dict(skipped)), published),
+            )
+        sql.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Forget what was not committed."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For reading what this writer sees."""
+        return self._connection
+
+    def _drop_files(self, condition: str, generation: int) -> None:
+        sql = self._connection
+        ids = sql.execute(f"SELECT id FROM files WHERE {condition}", (generation,)).fetchall()  # noqa: S608
+        sql.executemany("DELETE FROM symbols WHERE file_id = ?", ids)
+        sql.executemany("DELETE FROM texts WHERE file_id = ?", ids)
+        sql.executemany("DELETE FROM files WHERE id = ?", ids)
+
+
+def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(target, uri=uri, isolation_level=None, check_same_thread=False, timeout=30.0)
+    # FULL: the rows of a generation must be on disk before the text index names it.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -65536")
+    return connection
+
+
+def _quote(path: str) -> str:
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _file_record(row: tuple[int, str, int, int, int, bytes, str, int, str, int]) -> FileRecord:
+    return FileRecord(*row[:7], FileTrait(row[7]), Problem(row[8]), row[9])

@@ -1,0 +1,177 @@
+"""The values that the indexer's parts hand to each other: what a worker found, what a row of the manifest holds.
+
+**Invariant**: a worker's answer is decoded into these types once, where its pipe is read.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from sightline_core.types import Position, Range, Symbol, SymbolKind
+from sightline_indexer.file_traits import FileTrait
+
+
+class Outcome(IntEnum):
+    """What came of reading one file."""
+
+    INDEXED = 0
+    UNCHANGED = 1
+    VANISHED = 2
+    UNREADABLE = 3
+    SKIPPED = 4
+
+
+class Problem(StrEnum):
+    """Why a file is not, or only partly, in the index; empty for a good one."""
+
+    NONE = ""
+    BINARY = "binary"
+    TOO_LARGE = "too_large"
+    PARSE_TIMEOUT = "parse_timeout"
+    PARSE_CRASH = "parse_crash"
+    SYMBOL_LIMIT = "symbol_limit"
+
+
+# Problems of files whose text is not searchable; the others only lack symbols.
+SKIPPING_PROBLEMS = frozenset({Problem.BINARY, Problem.TOO_LARGE})
+
+
+class SymbolEntry(NamedTuple):
+    """A symbol as the manifest stores it, but for the texts that only a shown result needs."""
+
+    name: str
+    qualified: str  # empty when it is the container and the name joined by a dot
+    container: str
+    kind: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    name_line: int
+    name_column: int
+
+
+class Task(msgspec.Struct, frozen=True, array_like=True):
+    """One file for a worker; an answer is only complete when its digest differs from `known_digest`."""
+
+    path: str
+    known_digest: bytes = b""
+    parse: bool = True
+
+
+class Extracted(msgspec.Struct, frozen=True, array_like=True):
+    """All that the index keeps of one file."""
+
+    path: str
+    outcome: Outcome
+    size: int = 0
+    mtime_ns: int = 0
+    inode: int = 0
+    racy: bool = False
+    digest: bytes = b""
+    language: str = ""
+    traits: int = 0
+    problem: Problem = Problem.NONE
+    content: str = ""
+    parts: str = ""
+    path_words: str = ""
+    names: str = ""
+    symbol_words: str = ""
+    docs: str = ""
+    has_long_word: bool = False
+    symbols: tuple[SymbolEntry, ...] = ()
+    texts: bytes = b""
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True):
+    """A worker's message: files in the order they were asked for, and the words it met for the first time."""
+
+    files: tuple[Extracted, ...]
+    new_words: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file of one generation."""
+
+    file_id: int
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    digest: bytes
+    language: str
+    traits: FileTrait
+    problem: Problem
+    symbol_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolRecord:
+    """A definition with its file."""
+
+    file_id: int
+    path: str
+    language: str
+    traits: FileTrait
+    symbol: Symbol
+
+
+_KINDS = tuple(SymbolKind)
+_KIND_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
+
+
+def to_entry(symbol: Symbol) -> SymbolEntry:
+    """The stored form of a symbol, without its texts."""
+    joined = f"{symbol.container}.{symbol.name}" if symbol.container else symbol.name
+    return SymbolEntry(
+        symbol.name,
+        "" if symbol.qualified_name == joined else symbol.qualified_name,
+        symbol.container,
+        _KIND_NUMBERS[symbol.kind],
+        symbol.range.start.line,
+        symbol.range.start.column,
+        symbol.range.end.line,
+        symbol.range.end.column,
+        symbol.name_position.line,
+        symbol.name_position.column,
+    )
+
+
+def to_symbol(entry: SymbolEntry, signature: str = "", doc: str = "") -> Symbol:
+    """The symbol that `to_entry` stored."""
+    joined = f"{entry.container}.{entry.name}" if entry.container else entry.name
+    return Symbol(
+        name=entry.name,
+        qualified_name=entry.qualified or joined,
+        kind=_KINDS[entry.kind],
+        container=entry.container,
+        signature=signature,
+        doc=doc,
+        range=Range(Position(entry.line, entry.column), Position(entry.end_line, entry.end_column)),
+        name_position=Position(entry.name_line, entry.name_column),
+    )
+
+
+def kind_number(kind: SymbolKind) -> int:
+    """How the manifest stores a kind."""
+    return _KIND_NUMBERS[kind]
+
+
+def pack_texts(symbols: tuple[Symbol, ...]) -> bytes:
+    """Signatures and doc lines of a file's symbols, compressed: they are most of the bytes and seldom read."""
+    if not symbols:
+        return b""
+    return zlib.compress(msgspec.msgpack.encode([(symbol.signature, symbol.doc) for symbol in symbols]), 1)
+
+
+def unpack_texts(blob: bytes) -> list[tuple[str, str]]:
+    """What `pack_texts` packed; raises ValueError or zlib.error when the bytes are damaged."""
+    if not blob:
+        return []
+    return msgspec.msgpack.decode(zlib.decompress(blob), type=list[tuple[str, str]])

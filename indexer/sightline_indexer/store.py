@@ -1,0 +1,276 @@
+"""The read side of an index: snapshots of one generation over the text index and the manifest.
+
+**Invariant**: a snapshot never mixes generations. The text index's commit names the generation, the manifest's rows
+are filtered by it inside one read transaction, and a snapshot whose rows were already cleaned away is not given out.
+Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import tantivy
+
+from sightline_core.errors import ErrorCode, SightlineError
+from sightline_core.limits import Limits
+from sightline_indexer import manifest, schema, symbol_rows
+from sightline_indexer.candidates import candidate_query
+from sightline_indexer.index_health import incompatible, reading
+from sightline_indexer.layout import TEXT_FOLDER
+from sightline_indexer.manifest import GenerationRecord
+from sightline_indexer.records import FileRecord, SymbolRecord
+from sightline_indexer.vocabulary import Vocabulary
+from sightline_indexer.words import fold
+
+_OPEN_ATTEMPTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Files that may hold a text; `file_ids` is sorted."""
+
+    file_ids: tuple[int, ...]
+
+
+class Snapshot:
+    """One generation of an index, unchanging until closed. Used by one thread at a time."""
+
+    def __init__(
+        self, store: IndexStore, searcher: tantivy.Searcher, connection: sqlite3.Connection, record: GenerationRecord
+    ) -> None:
+        self._store = store
+        self._connection = connection
+        self._closed = False
+        self.searcher = searcher
+        self.record = record
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the snapshot back; closing twice does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._store.give_back(self._connection)
+
+    @property
+    def generation(self) -> int:
+        """The generation all answers of this snapshot come from."""
+        return self.record.generation
+
+    @property
+    def complete(self) -> bool:
+        """True when every file of the tree was looked at; False while the first index is being built."""
+        return self.record.complete
+
+    @property
+    def schema(self) -> tantivy.Schema:
+        """What queries for `searcher` are built with."""
+        return self._store.schema
+
+    # -- files ---------------------------------------------------------------------------------
+
+    def file(self, path: str) -> FileRecord | None:
+        """The file at a path."""
+        with reading():
+            return manifest.file_by_path(self._connection, self.generation, path)
+
+    def files(self) -> Iterator[FileRecord]:
+        """Every file, sorted by path, also those without text (see their `problem`)."""
+        with reading():
+            yield from manifest.live_files(self._connection, self.generation)
+
+    def files_by_id(self, file_ids: Iterable[int]) -> dict[int, FileRecord]:
+        """Id → file."""
+        with reading():
+            return {file.file_id: file for file in manifest.files_by_id(self._connection, file_ids)}
+
+    def file_ids(self, addresses: Sequence[tantivy.DocAddress]) -> list[int]:
+        """The file ids of search hits, in their order."""
+        values = self.searcher.fast_field_values(schema.FILE, list(addresses))
+        return [int(value or 0) for value in values]
+
+    def language_counts(self) -> Mapping[str, int]:
+        """Language → number of files."""
+        with reading():
+            return manifest.counts_by(self._connection, self.generation, "language")
+
+    def problem_counts(self) -> Mapping[str, int]:
+        """Problem → number of files that have it."""
+        with reading():
+            return manifest.counts_by(self._connection, self.generation, "problem")
+
+    # -- symbols -------------------------------------------------------------------------------
+
+    def symbols_named(self, name: str, *, match_case: bool = True, limit: int | None = None) -> list[SymbolRecord]:
+        """Definitions with that very name, by path and place."""
+        with reading():
+            bound = self._bound(limit)
+            return symbol_rows.named(self._connection, self.generation, name, match_case=match_case, limit=bound)
+
+    def symbols_with_prefix(self, prefix: str, *, limit: int | None = None) -> list[SymbolRecord]:
+        """Definitions whose name begins with `prefix` in any case, by name, path and place."""
+        with reading():
+            return symbol_rows.with_prefix(self._connection, self.generation, prefix, limit=self._bound(limit))
+
+    def symbols_in(self, file: FileRecord) -> list[SymbolRecord]:
+        """The definitions of a file in its order."""
+        with reading():
+            return symbol_rows.in_file(self._connection, file)
+
+    def near_names(self, name: str, limit: int) -> list[str]:
+        """Names of definitions that differ from `name` by a typing mistake or two, nearest first."""
+        distance = 2 if len(name) > self._store.limits.short_name_chars else 1
+        query = tantivy.Query.fuzzy_term_query(self.schema, schema.NAMES, fold(name), distance)
+        file_ids = self._matching_files(query, self._store.limits.max_near_name_files)
+        with reading():
+            names = symbol_rows.names_in_files(self._connection, file_ids)
+        return symbol_rows.nearest(name, names, distance, limit)
+
+    # -- candidates ----------------------------------------------------------------------------
+
+    def candidate_files(self, *all_of: str | Sequence[str]) -> Candidates | None:
+        """Files that may hold every one of the texts, in any case; None when the index cannot narrow it down.
+
+        A sequence stands for "at least one of these". Never misses a file of this generation.
+        """
+        groups = [(item,) if isinstance(item, str) else tuple(item) for item in all_of]
+        query = candidate_query(groups, self.schema, self._store.vocabulary, self._store.limits)
+        if query is None:
+            return None
+        return Candidates(self._matching_files(query, max(1, self.searcher.num_docs)))
+
+    def files_with_word(self, word: str) -> Candidates:
+        """Files that hold a whole word, such as an identifier, in any case."""
+        if len(word.encode()) > self._store.limits.max_word_bytes:
+            query = tantivy.Query.term_query(self.schema, schema.MARKS, schema.LONG_WORD)
+        else:
+            query = tantivy.Query.term_query(self.schema, schema.CONTENT, fold(word))
+        return Candidates(self._matching_files(query, max(1, self.searcher.num_docs)))
+
+    def _matching_files(self, query: tantivy.Query, limit: int) -> tuple[int, ...]:
+        hits = self.searcher.search(
+            query, limit, count=False, order_by_field=schema.FILE, order=tantivy.Order.Asc
+        ).hits
+        return tuple(int(value) for value, _ in hits)
+
+    def _bound(self, limit: int | None) -> int:
+        return self._store.limits.max_named_symbols if limit is None else limit
+
+
+class IndexStore:
+    """An open index, ready to give snapshots. Thread-safe."""
+
+    def __init__(self, folder: str, limits: Limits) -> None:
+        """Raises `index_incompatible` when the files cannot be opened; call `index_health.examine` before."""
+        self.folder = folder
+        self.limits = limits
+        self.schema = schema.build_schema()
+        self.vocabulary = Vocabulary(folder, limits.vocabulary_chunk_bytes)
+        self._meta_path = os.path.join(folder, TEXT_FOLDER, "meta.json")
+        self._lock = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+        self._seen_meta: tuple[int, int, int] | None = None
+        self._generation = 0
+        try:
+            self._index = schema.open_text_index(os.path.join(folder, TEXT_FOLDER))
+        except ValueError as error:
+            raise incompatible(f"its text index cannot be opened ({error})") from error
+        self._searcher = self._index.searcher()
+
+    def snapshot(self) -> Snapshot:
+        """The newest committed generation; raises `index_not_ready` when there is none yet."""
+        for _ in range(_OPEN_ATTEMPTS):
+            searcher, generation = self.newest()
+            if generation == 0:
+                raise SightlineError(
+                    ErrorCode.INDEX_NOT_READY,
+                    "The workspace has no index yet.",
+                    hint="Wait for the running job, or start one with index_repo.",
+                )
+            found = self._try_snapshot(searcher, generation)
+            if found is not None:
+                return found
+        raise incompatible("its two halves do not belong together")
+
+    def newest(self) -> tuple[tantivy.Searcher, int]:
+        """The newest searcher with its generation, 0 before the first commit."""
+        with self._lock:
+            info = os.stat(self._meta_path)
+            seen = (info.st_ino, info.st_mtime_ns, info.st_size)
+            if seen != self._seen_meta:
+                self._reload()
+                self._seen_meta = seen
+            return self._searcher, self._generation
+
+    def give_back(self, connection: sqlite3.Connection) -> None:
+        """Take a snapshot's connection back."""
+        connection.execute("ROLLBACK")
+        with self._lock:
+            if not self._closed and len(self._idle) < self.limits.max_idle_readers:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def close(self) -> None:
+        """Close idle connections; snapshots that are still out close theirs when they are given back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+        self.vocabulary.close()
+
+    def _try_snapshot(self, searcher: tantivy.Searcher, generation: int) -> Snapshot | None:
+        with reading():
+            connection = self._connection()
+            connection.execute("BEGIN")
+            pruned = int(manifest.read_meta(connection, "pruned") or 0)
+            record = manifest.read_generation(connection, generation)
+        if record is not None and pruned <= generation:
+            return Snapshot(self, searcher, connection, record)
+        # A writer went on between the two reads: look again.
+        self.give_back(connection)
+        with self._lock:
+            self._seen_meta = None
+        return None
+
+    def _connection(self) -> sqlite3.Connection:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return manifest.open_manifest(self.folder, read_only=True)
+
+    def _reload(self) -> None:
+        """Called with the lock held."""
+        for attempt in range(_OPEN_ATTEMPTS):
+            try:
+                self._index.reload()
+                break
+            except ValueError as error:
+                # A writer may have removed files of the commit that was being opened.
+                if attempt == _OPEN_ATTEMPTS - 1:
+                    raise incompatible(f"its text index cannot be read ({error})") from error
+        self._searcher = self._index.searcher()
+        self._generation = read_text_generation(self._searcher, self.schema)
+
+
+def read_text_generation(searcher: tantivy.Searcher, text_schema: tantivy.Schema) -> int:
+    """The generation of a commit of the text index, 0 before the first one."""
+    query = tantivy.Query.term_query(text_schema, schema.KEY, schema.GENERATION_KEY, index_option="basic")
+    hits = searcher.search(query, 2, count=False, order_by_field=schema.FILE).hits
+    if len(hits) > 1:
+        raise incompatible("it names two generations")
+    return int(hits[0][0]) if hits else 0

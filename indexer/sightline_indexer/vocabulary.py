@@ -1,0 +1,122 @@
+"""Every word of an index once or a few times, so that a part of a word can be turned into the words that hold it.
+
+**Invariant**: the file holds at least all words of every committed generation: words are appended and synced before
+the commit that needs them. It may hold more (words of removed files, of commits that never happened, repetitions),
+which costs a little time and no answer.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from collections.abc import Iterable
+from enum import Enum
+
+VOCABULARY_NAME = "vocabulary"
+
+
+class Edge(Enum):
+    """Where in a word a piece of text stands."""
+
+    START = "start"
+    END = "end"
+    ANYWHERE = "anywhere"
+
+
+class VocabularyWriter:
+    """Appends words; used by one thread, under the write lock."""
+
+    def __init__(self, folder: str, max_remembered: int) -> None:
+        self._file = open(os.path.join(folder, VOCABULARY_NAME), "ab")  # noqa: SIM115
+        self._remembered: set[bytes] = set()
+        self._max_remembered = max_remembered
+        # A crash may have torn the last word: a line break keeps it from merging with the next one.
+        self._pending: list[bytes] = [b""]
+
+    def unseen(self, words: Iterable[bytes]) -> list[bytes]:
+        """The words that were not given to this writer before, as far as it remembers."""
+        if len(self._remembered) > self._max_remembered:
+            self._remembered.clear()
+        fresh = [word for word in set(words) if word not in self._remembered]
+        self._remembered.update(fresh)
+        return fresh
+
+    def add(self, words: Iterable[bytes]) -> None:
+        """Take words for the next flush."""
+        self._pending.extend(words)
+
+    def flush(self) -> None:
+        """Put the words on disk."""
+        if len(self._pending) > 1:
+            self._file.write(b"\n".join(self._pending) + b"\n")
+            self._file.flush()
+            os.fdatasync(self._file.fileno())
+            self._pending = [b""]
+
+    def close(self) -> None:
+        """Close; words that were not flushed are dropped."""
+        self._file.close()
+
+
+class Vocabulary:
+    """The words on disk, searched by scanning them: a few megabytes at memory speed, nothing to maintain.
+
+    Thread-safe. Sees words that were appended later by asking for the file's size each time.
+    """
+
+    def __init__(self, folder: str, chunk_bytes: int) -> None:
+        self._path = os.path.join(folder, VOCABULARY_NAME)
+        self._chunk_bytes = chunk_bytes
+        self._lock = threading.Lock()
+        self._map: mmap.mmap | None = None
+        self._size = 0
+
+    def words_with(self, piece: bytes, edge: Edge, limit: int) -> list[bytes] | None:
+        """The distinct words that hold `piece` at that edge; None when there are more than `limit`."""
+        words, size = self._mapped()
+        if words is None:
+            return []
+        needle = {Edge.START: b"\n" + piece, Edge.END: piece + b"\n", Edge.ANYWHERE: piece}[edge]
+        found: set[bytes] = set()
+        at = 0
+        while at < size:
+            # In stretches, because `find` holds the interpreter for as long as it runs.
+            end = min(size, at + self._chunk_bytes)
+            hit = words.find(needle, at, end)
+            if hit < 0:
+                # The next stretch begins early enough for a needle that straddles the border.
+                at = end if end == size else end - len(needle) + 1
+                continue
+            inside = hit + 1 if edge is Edge.START else hit
+            start = words.rfind(b"\n", 0, inside) + 1
+            stop = words.find(b"\n", inside)
+            if stop < 0:
+                break  # the word is being appended right now; no committed file has it yet
+            found.add(words[start:stop])
+            if len(found) > limit:
+                return None
+            at = stop
+        return list(found)
+
+    def close(self) -> None:
+        """Let go of the mapping."""
+        with self._lock:
+            # Searches that run right now keep it alive; it is unmapped when the last one is done.
+            self._map = None
+            self._size = 0
+
+    def _mapped(self) -> tuple[mmap.mmap | None, int]:
+        with self._lock:
+            size = os.stat(self._path).st_size
+            if size != self._size and size > 0:
+                with open(self._path, "rb") as file:
+                    self._map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+                self._size = size
+            return self._map, self._size
+
+
+def write_empty_vocabulary(folder: str) -> None:
+    """The vocabulary of an index without words."""
+    with open(os.path.join(folder, VOCABULARY_NAME), "xb"):
+        pass

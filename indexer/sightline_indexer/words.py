@@ -1,0 +1,171 @@
+"""Words of a text and the parts of compound words.
+
+**Invariant**: splitting and folding look at one character at a time, never at its neighbours. Therefore the words of
+a substring are the words of the text, but for the two at its ends, and a search for them can miss nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_WORD_BYTES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+_SEPARATE = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
+_FOLD = _SEPARATE.lower()
+
+_WORD = re.compile(r"\w+")
+# An acronym ends before the capital that begins the next part: HTTPRequest is HTTP and Request.
+_ASCII_PART = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of one text, ready for the index.
+
+    `whole` holds every word in order, folded; `parts` those of compound words; `has_long` tells that words were
+    left out because they are too long.
+    """
+
+    whole: str
+    parts: str
+    has_long: bool
+
+
+class WordSplitter:
+    """Splits texts; remembers the parts of words it has met, and which words are new since last asked.
+
+    Not thread-safe: one belongs to one worker.
+    """
+
+    def __init__(self, max_word_bytes: int, max_cached_words: int) -> None:
+        self._memory = _PartsMemory(max_word_bytes)
+        self._max_word_bytes = max_word_bytes
+        self._max_cached_words = max_cached_words
+
+    def split(self, text: str | bytes) -> Words:
+        """The words of a text; bytes must be ASCII."""
+        if len(self._memory) > self._max_cached_words:
+            self._memory.clear()
+        memory = self._memory
+        memory.met_long = False
+        if isinstance(text, str) and text.isascii():
+            text = text.encode("ascii")
+        if isinstance(text, bytes):
+            words = text.translate(_SEPARATE).split()
+            whole = text.translate(_FOLD)
+        else:
+            words = [word.encode() for word in _WORD.findall(text)]
+            whole = b""
+        parts = b" ".join(filter(None, map(memory.__getitem__, words)))
+        if memory.met_long or not isinstance(text, bytes):
+            whole = b" ".join(_fold_bytes(word) for word in words if len(word) <= self._max_word_bytes)
+        return Words(whole.decode(), parts.decode(), memory.met_long)
+
+    def take_new_words(self) -> list[bytes]:
+        """The folded words met for the first time since the last call."""
+        new = self._memory.new_words
+        self._memory.new_words = []
+        return new
+
+
+class _PartsMemory(dict[bytes, bytes]):
+    """Word → its parts, folded and joined by spaces; empty for a word that is not compound."""
+
+    def __init__(self, max_word_bytes: int) -> None:
+        super().__init__()
+        self.max_word_bytes = max_word_bytes
+        self.met_long = False
+        self.new_words: list[bytes] = []
+
+    def __missing__(self, word: bytes) -> bytes:
+        if len(word) > self.max_word_bytes:
+            # Not remembered, so that every meeting is noticed.
+            self.met_long = True
+            return b""
+        parts = b" ".join(_parts(word))
+        self[word] = parts
+        self.new_words.append(_fold_bytes(word))
+        return parts
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text as they are written, in order."""
+    return _WORD.findall(text)
+
+
+def word_parts(word: str) -> list[str]:
+    """The folded parts of a compound word, empty for any other: `parseHTTPRequest2` is parse http request 2."""
+    return [part.decode() for part in _parts(word.encode())]
+
+
+def words_and_parts(texts: Iterable[str]) -> str:
+    """The folded words of short texts, each followed by its parts, joined by spaces."""
+    found: list[str] = []
+    for text in texts:
+        for word in _WORD.findall(text):
+            found.append(fold(word))
+            found.extend(word_parts(word))
+    return " ".join(found)
+
+
+def is_word_character(character: str) -> bool:
+    """Whether a character belongs to a word."""
+    return character == "_" or character.isalnum()
+
+
+def fold(text: str) -> str:
+    """A text with differences of case removed, one character for one character.
+
+    Two characters that a case-insensitive search takes for one are folded to the same.
+    """
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_fold_character, text))
+
+
+def _fold_bytes(word: bytes) -> bytes:
+    if word.isascii():
+        return word.lower()
+    return fold(word.decode()).encode()
+
+
+def _fold_character(character: str) -> str:
+    folded = character.casefold()
+    if len(folded) == 1:
+        return folded
+    # Full folding would make two characters of one (ß); the lower case is the nearest single one, where there is one.
+    lower = character.lower()
+    return lower if len(lower) == 1 else character
+
+
+def _parts(word: bytes) -> list[bytes]:
+    # A number in any base has no parts worth finding.
+    if word[:1].isdigit():
+        return []
+    parts = [part.lower() for part in _ASCII_PART.findall(word)] if word.isascii() else _unicode_parts(word.decode())
+    return parts if len(parts) > 1 else []
+
+
+def _unicode_parts(word: str) -> list[bytes]:
+    parts: list[str] = []
+    previous = "_"
+    for at, character in enumerate(word):
+        following = word[at + 1 : at + 2]
+        if character == "_":
+            previous = character
+            continue
+        if _begins_part(previous, character, following):
+            parts.append(character)
+        else:
+            parts[-1] += character
+        previous = character
+    return [fold(part).encode() for part in parts]
+
+
+def _begins_part(previous: str, character: str, following: str) -> bool:
+    if previous == "_" or previous.isdigit() != character.isdigit():
+        return True
+    if not character.isupper():
+        return False
+    return not previous.isupper() or following.islower()

@@ -1,0 +1,101 @@
+"""The program of a worker process: tasks in on standard input, answers out on standard output.
+
+**Invariant**: before a file is touched its number is in the shared counter, so a death is pinned on its file. The
+process ends when its input does, and its own timer ends it inside a parser that hangs, so it cannot outlive its
+parent by more than one file.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import resource
+import signal
+import struct
+import sys
+
+import msgspec
+
+from sightline_core.limits import Limits
+from sightline_indexer.extract import Extractor
+from sightline_indexer.records import Answer, Extracted, Task
+
+COUNTER_BYTES = 8
+LENGTH = struct.Struct("<I")
+_NICENESS = 5
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What a worker is told on its command line."""
+
+    root: str
+    counter_fd: int
+    limits: Limits
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    setup = msgspec.json.decode(sys.argv[1], type=Setup)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    memory = setup.limits.worker_memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    os.nice(_NICENESS)
+    counter = mmap.mmap(setup.counter_fd, COUNTER_BYTES)
+    _serve(Extractor(setup.root, setup.limits), counter, setup.limits)
+
+
+def _serve(extractor: Extractor, counter: mmap.mmap, limits: Limits) -> None:
+    tasks_decoder = msgspec.msgpack.Decoder(tuple[Task, ...])
+    started = 0
+    while (message := _receive()) is not None:
+        tasks = tasks_decoder.decode(message)
+        if not tasks:
+            extractor.forget_words()
+        pending: list[Extracted] = []
+        size = 0
+        for task in tasks:
+            started += 1
+            counter[:COUNTER_BYTES] = started.to_bytes(COUNTER_BYTES, "little")
+            file = extractor.extract(task)
+            pending.append(file)
+            size += len(file.content) + len(file.parts) + len(file.texts)
+            if size > limits.worker_answer_bytes:
+                _send(extractor, pending)
+                pending, size = [], 0
+        if pending:
+            _send(extractor, pending)
+
+
+def _send(extractor: Extractor, files: list[Extracted]) -> None:
+    words = b"\n".join(extractor.words.take_new_words())
+    data = msgspec.msgpack.encode(Answer(tuple(files), words))
+    _write_all(LENGTH.pack(len(data)))
+    _write_all(data)
+
+
+def _write_all(data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]
+
+
+def _receive() -> bytes | None:
+    header = _read_exactly(LENGTH.size)
+    return None if header is None else _read_exactly(LENGTH.unpack(header)[0])
+
+
+def _read_exactly(size: int) -> bytes | None:
+    data = b""
+    while len(data) < size:
+        chunk = os.read(0, size - len(data))
+        if not chunk:
+            return None
+        data += chunk
+    return data
+
+
+if __name__ == "__main__":
+    main()
