@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
+
+from sightline_core.types import SymbolKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +24,23 @@ class Language:
     grammar: str
     lsp_id: str
     symbols: str
+    primary_values: tuple[str, ...]
+    secondary_declarations: bool
 
 
-_FIELDS = {"extensions", "filenames", "interpreters", "grammar", "lsp_id", "symbols"}
+_SECONDARY = frozenset(
+    {
+        SymbolKind.VARIABLE,
+        SymbolKind.CONSTANT,
+        SymbolKind.FIELD,
+        SymbolKind.PROPERTY,
+        SymbolKind.ENUM_MEMBER,
+        SymbolKind.NAMESPACE,
+        SymbolKind.MODULE,
+        SymbolKind.PACKAGE,
+    }
+)
+_FIELDS = {f.name for f in fields(Language)} - {"name"}
 
 
 @cache
@@ -32,6 +48,14 @@ def languages() -> dict[str, Language]:
     """Every language by name."""
     text = resources.files("sightline_core").joinpath("languages.toml").read_text("utf-8")
     return {name: _decode(name, row) for name, row in tomllib.loads(text).items()}
+
+
+def is_primary(kind: SymbolKind, language: str, *, declaration: bool = False) -> bool:
+    """True for what is looked for by name first: functions, types, and the values that the language counts in."""
+    row = languages().get(language)
+    if declaration and row is not None and row.secondary_declarations:
+        return False
+    return kind not in _SECONDARY or (row is not None and kind.value in row.primary_values)
 
 
 def language_of(path: str, head: bytes = b"") -> str:
@@ -77,6 +101,8 @@ def _decode(name: str, row: dict[str, object]) -> Language:
         grammar=str(row.get("grammar", name)),
         lsp_id=str(row.get("lsp_id", name)),
         symbols=str(row.get("symbols", "")),
+        primary_values=_strings(row, "primary_values"),
+        secondary_declarations=row.get("secondary_declarations") is True,
     )
 
 

@@ -48,6 +48,9 @@ class Limits:
     max_symbols_per_file: int = 20_000
     max_signature_chars: int = 240
     max_doc_chars: int = 200
+    max_doc_scan_bytes: int = 4096
+    parse_unwatched_bytes: int = 64 * 1024
+    parse_chunk_bytes: int = 8 * 1024
     max_recent_jobs: int = 20
     max_word_bytes: int = 255
     max_remembered_words: int = 1_000_000

@@ -62,7 +62,8 @@ class Symbol:
     """A definition that other code can name.
 
     `range` spans the whole definition, `name_position` points at the name itself. `container` is the qualified
-    name of the enclosing definition, empty at the top level.
+    name of the enclosing definition, empty at the top level. `declaration` when it only announces what is written
+    elsewhere: abstract methods, overload and ambient signatures, prototypes inside a class, methods of Go interfaces.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Symbol:
     doc: str
     range: Range
     name_position: Position
+    declaration: bool = False
 
 
 class IndexingStatus(StrEnum):

@@ -1,0 +1,25 @@
+"""Byte positions of a syntax tree as lines and code-point columns.
+
+**Invariant**: tree-sitter counts bytes and starts at zero; past this module positions are 1-based code points.
+"""
+
+from __future__ import annotations
+
+from sightline_core.types import Position
+
+
+class Columns:
+    """Converts the points of one UTF-8 source; plain arithmetic while the source is ASCII."""
+
+    __slots__ = ("_ascii", "_source")
+
+    def __init__(self, source: bytes) -> None:
+        self._source = source
+        self._ascii = source.isascii()
+
+    def position(self, byte: int, point: tuple[int, int]) -> Position:
+        """The position of the byte at offset `byte`, which the tree has at `point` (row, byte column)."""
+        row, column = point
+        if not self._ascii and column:
+            column = len(self._source[byte - column : byte].decode("utf-8", "ignore"))
+        return Position(row + 1, column + 1)

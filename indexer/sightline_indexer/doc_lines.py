@@ -1,0 +1,57 @@
+"""The first line of a definition's documentation: a docstring, or the comment right above it."""
+
+from __future__ import annotations
+
+import re
+
+from sightline_core.limits import Limits
+from sightline_core.text import clean_line
+
+_DOCSTRING = re.compile(rb"[rRuU]?(?P<quote>\"\"\"|'''|\"|')(?P<text>.*?)(?P=quote)", re.DOTALL)
+_DOCSTRING_STARTS = frozenset(b"\"'rRuU")
+_DECORATION = re.compile(r"^[\s/*!#<;=-]+|[\s*/]+$")
+_SPECIAL = re.compile(r"^(?:@\w+|eslint|tslint|prettier|noqa|type:|pylint|nolint|go:|\+k8s|\+build|region\b|endregion\b)")
+_TAG = re.compile(r"</?\w+[^>]*>")
+
+
+def docstring(source: bytes, body_start: int, limits: Limits) -> str:
+    """The first line of the string that opens a Python body, empty when it opens with something else."""
+    if body_start >= len(source) or source[body_start] not in _DOCSTRING_STARTS:
+        return ""
+    found = _DOCSTRING.match(source, body_start, body_start + limits.max_doc_scan_bytes)
+    return _first_line(found["text"].decode("utf-8", "ignore"), limits) if found else ""
+
+
+def comment_above(source: bytes, start: int, markers: tuple[bytes, ...], limits: Limits) -> str:
+    """The first line of the comment that ends on the line above `start`.
+
+    Lines of decorators, annotations and attributes may stand between the two.
+    """
+    end = source.rfind(b"\n", 0, start)
+    floor = max(0, start - limits.max_doc_scan_bytes)
+    lines: list[bytes] = []
+    while end > floor:
+        begin = source.rfind(b"\n", floor, end) + 1
+        line = source[begin:end].strip()
+        if line.startswith(markers) and not line.startswith((b"#[", b"#!")):
+            lines.append(line)
+        elif lines:
+            break
+        elif line.endswith(b"*/"):
+            opening = source.rfind(b"/*", floor, end)
+            lines = [source[max(opening, floor) : end]]
+            break
+        elif not line.startswith((b"@", b"#[", b"[")):
+            break
+        end = begin - 1
+    return _first_line(b"\n".join(reversed(lines)).decode("utf-8", "ignore"), limits) if lines else ""
+
+
+def _first_line(comment: str, limits: Limits) -> str:
+    for line in comment.splitlines():
+        text = _DECORATION.sub("", line)
+        if text and not _SPECIAL.match(text):
+            text = clean_line(_TAG.sub("", text) if "<" in text else text)
+            if text:
+                return text[: limits.max_doc_chars]
+    return ""

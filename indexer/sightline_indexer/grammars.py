@@ -1,0 +1,151 @@
+"""Grammars and queries of the languages that have symbol rules, loaded once per process.
+
+**Invariant**: a grammar is loaded only for a language whose row in `languages.toml` names its symbol rules; some of
+the packed grammars never return from a parse, so nothing else is ever handed to one.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import cast
+
+from sightline_core.languages import Language as LanguageRow
+from sightline_core.languages import languages
+from sightline_core.limits import Limits
+from tree_sitter import Language, Parser, Point, Query, QueryCursor, Tree
+from tree_sitter_language_pack import SupportedLanguage, get_language
+
+
+_SETTINGS = frozenset({"inherits", "hint", "comments", "docs"})
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolRules:
+    """A query file: its patterns and the settings of its head, with those of the file it inherits.
+
+    `hint` must occur in the text of a function body before it is searched; `comments` are the markers of a line
+    comment that can document a definition; `docs` is `docstring` where the body's first string does.
+    """
+
+    query: str
+    hint: str
+    comments: tuple[str, ...]
+    docs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What one language needs to be parsed and searched for definitions.
+
+    `shallow` matches a node's children only, `deep` everything below it; they share one query.
+    """
+
+    language: Language
+    parser: Parser
+    shallow: QueryCursor
+    deep: QueryCursor
+    hint: re.Pattern[bytes] | None
+    comments: tuple[bytes, ...]
+    has_docstrings: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A syntax tree; `cut` when the time was over before the end of the source."""
+
+    tree: Tree
+    cut: bool
+
+
+def has_symbol_rules(language: str) -> bool:
+    """True when definitions can be extracted from files of `language`."""
+    row = languages().get(language)
+    return row is not None and bool(row.symbols)
+
+
+@cache
+def grammar_of(language: str) -> Grammar:
+    """The grammar and rules of a language with symbol rules; raises `LookupError` for any other."""
+    row = _row(language)
+    grammar = load_language(language)
+    rules = read_rules(row.symbols)
+    # What stands inside a syntax error is searched like what stands beside it.
+    query = Query(grammar, rules.query + "(ERROR) @body\n")
+    shallow = QueryCursor(query)
+    shallow.set_max_start_depth(1)
+    return Grammar(
+        language=grammar,
+        parser=Parser(grammar),
+        shallow=shallow,
+        deep=QueryCursor(query),
+        hint=re.compile(rules.hint.encode()) if rules.hint else None,
+        comments=tuple(marker.encode() for marker in rules.comments),
+        has_docstrings=rules.docs == "docstring",
+    )
+
+
+def load_language(language: str) -> Language:
+    """The packed grammar of a language with symbol rules."""
+    return get_language(cast("SupportedLanguage", _row(language).grammar))
+
+
+def read_rules(name: str) -> SymbolRules:
+    """The rules in `queries/<name>.scm`.
+
+    The file begins with settings, one a line: `; inherits: other`, `; hint: regex`, `; comments: // ///`.
+    """
+    text = resources.files("sightline_indexer").joinpath("queries", f"{name}.scm").read_text("utf-8")
+    head = _settings(text)
+    base = read_rules(head["inherits"]) if "inherits" in head else SymbolRules("", "", ("//",), "")
+    return SymbolRules(
+        query=base.query + text,
+        hint=head.get("hint", base.hint),
+        comments=tuple(head["comments"].split()) if "comments" in head else base.comments,
+        docs=head.get("docs", base.docs),
+    )
+
+
+def parse(source: bytes, grammar: Grammar, limits: Limits) -> Parsed:
+    """Parse `source`, giving up at `max_parse_ms` with the tree of what was read until then.
+
+    The binding's progress callback crashes the process (tree-sitter 0.26.0), so time is checked where the parser
+    asks for the next chunk. That bounds long files; a parse stuck inside one chunk is ended by killing the worker.
+    """
+    if len(source) <= limits.parse_unwatched_bytes:
+        return Parsed(grammar.parser.parse(source), cut=False)
+    deadline = time.monotonic() + limits.max_parse_ms / 1000
+    chunk = limits.parse_chunk_bytes
+    cut = False
+
+    def read(offset: int, _: Point) -> bytes:
+        nonlocal cut
+        if time.monotonic() > deadline:
+            cut = True
+            return b""
+        return source[offset : offset + chunk]
+
+    tree = grammar.parser.parse(read)
+    return Parsed(tree, cut)
+
+
+def _row(language: str) -> LanguageRow:
+    row = languages().get(language)
+    if row is None or not row.symbols:
+        raise LookupError(f"{language} has no symbol rules")
+    return row
+
+
+def _settings(text: str) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        if not line.startswith("; "):
+            break
+        key, colon, value = line[2:].partition(": ")
+        if colon and key in _SETTINGS:
+            found[key] = value.strip()
+    return found

@@ -1,0 +1,13 @@
+; hint: \bfunction\b|\(\s*\)
+; comments: #
+; Definitions of shell scripts: functions in both forms, names bound at the top.
+
+(function_definition name: (word) @name body: (_) @inner) @function
+(variable_assignment name: (variable_name) @name) @variable
+(declaration_command (variable_assignment name: (variable_name) @name) @variable)
+(if_statement) @hinted
+(case_statement) @hinted
+(compound_statement) @hinted
+(list) @hinted
+(for_statement) @hinted
+(while_statement) @hinted

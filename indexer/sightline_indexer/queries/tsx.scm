@@ -1,0 +1,2 @@
+; inherits: typescript
+; TSX has the definitions of TypeScript.
