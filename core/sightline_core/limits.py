@@ -43,6 +43,28 @@ class Limits:
     max_file_bytes: int = 1024 * 1024
     max_symlink_hops: int = 8
 
+    # -- discovery -----------------------------------------------------------------------------
+    max_ignore_file_bytes: int = 1024 * 1024
+    max_ignore_pattern_bytes: int = 1024
+    max_ignore_rules: int = 20_000
+    max_ignore_globs: int = 2_000
+    max_directory_depth: int = 512
+    max_git_index_bytes: int = 512 * 1024 * 1024
+    max_git_file_bytes: int = 4096
+    max_unreadable_listed: int = 100
+    max_cached_directories: int = 100_000
+    walk_progress_files: int = 1_000
+
+    # -- watching ------------------------------------------------------------------------------
+    watch_quiet_ms: int = 60
+    watch_max_delay_ms: int = 250
+    watch_burst_paths: int = 1_000
+    watch_burst_settle_ms: int = 2_000
+    watch_queue_events: int = 200_000
+    watch_reconcile_interval_s: float = 600.0
+    watch_degraded_reconcile_interval_s: float = 15.0
+    watch_stop_timeout_s: float = 5.0
+
     # -- indexing ------------------------------------------------------------------------------
     max_parse_ms: int = 5_000
     max_symbols_per_file: int = 20_000
