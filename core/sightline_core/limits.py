@@ -102,6 +102,11 @@ class Limits:
     default_results: int = 10
     max_results: int = 100
     max_query_words: int = 64
+    max_query_terms: int = 256
+    max_ranked_terms: int = 32
+    max_weighed_words: int = 20_000
+    max_glob_chars: int = 512
+    max_ranked_files: int = 200
     max_word_expansions: int = 4_096
     vocabulary_chunk_bytes: int = 4 * 1024 * 1024
     max_named_symbols: int = 10_000
