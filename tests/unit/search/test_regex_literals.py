@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re2
 import pytest
+import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -74,7 +74,22 @@ def test_only_explicit_patterns_span_lines(pattern: str, expected: bool) -> None
 
 literals = st.sampled_from([*"abABkKsS01_é ", r"\.", r"\-", "ß", r"\x41", r"\x{e9}", r"\Qa.\E", r"\n", r"\t"])
 classes = st.sampled_from(
-    ["[ab]", "[^a]", "[a-c]", r"\d", r"\s", r"\S", r"\w", r"\W", "[[:space:]]", r"\pL", r"[\s.]", ".", r"[_\-]", "[]a]"]
+    [
+        "[ab]",
+        "[^a]",
+        "[a-c]",
+        r"\d",
+        r"\s",
+        r"\S",
+        r"\w",
+        r"\W",
+        "[[:space:]]",
+        r"\pL",
+        r"[\s.]",
+        ".",
+        r"[_\-]",
+        "[]a]",
+    ]
 )
 edges = st.sampled_from(["^", "$", r"\b", r"\B", r"\A", r"\z"])
 atoms = st.one_of(literals, literals, literals, classes, edges)
