@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -109,6 +109,15 @@ class ProgressBoard:
                 files_total=counters.total,
                 symbols_extracted=counters.symbols,
             )
+            latest = self._latest
+        if self._on_change is not None:
+            self._on_change(latest)
+
+    def finish(self, message: str, *, done: bool) -> None:
+        """Record the end: all of it when `done`, else as far as it came."""
+        with self._lock:
+            percentage = 100 if done else self._latest.percentage
+            self._latest = replace(self._latest, percentage=percentage, message=message)
             latest = self._latest
         if self._on_change is not None:
             self._on_change(latest)

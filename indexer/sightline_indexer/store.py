@@ -208,7 +208,10 @@ class IndexStore:
     def newest(self) -> tuple[tantivy.Searcher, int]:
         """The newest searcher with its generation, 0 before the first commit."""
         with self._lock:
-            info = os.stat(self._meta_path)
+            try:
+                info = os.stat(self._meta_path)
+            except OSError as error:
+                raise incompatible(f"its text index is gone ({error.strerror})") from error
             seen = (info.st_ino, info.st_mtime_ns, info.st_size)
             if seen != self._seen_meta:
                 self._reload()

@@ -14,7 +14,9 @@ _WORD_BYTES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 _SEPARATE = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
 _FOLD = _SEPARATE.lower()
 
-_WORD = re.compile(r"\w+")
+# The combining iota is no letter, but a search without case takes it for one.
+_IOTA_BELOW = "\u0345"
+_WORD = re.compile(rf"[\w{_IOTA_BELOW}]+")
 # An acronym ends before the capital that begins the next part: HTTPRequest is HTTP and Request.
 _ASCII_PART = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -111,7 +113,7 @@ def words_and_parts(texts: Iterable[str]) -> str:
 
 def is_word_character(character: str) -> bool:
     """Whether a character belongs to a word."""
-    return character == "_" or character.isalnum()
+    return character.isalnum() or character in ("_", _IOTA_BELOW)
 
 
 def fold(text: str) -> str:
@@ -130,7 +132,12 @@ def _fold_bytes(word: bytes) -> bytes:
     return fold(word.decode()).encode()
 
 
+# Pairs that are one letter to a search without case although each folds to several other characters.
+_TWINS = {"\u1fd3": "\u0390", "\u1fe3": "\u03b0", "\ufb05": "\ufb06"}
+
+
 def _fold_character(character: str) -> str:
+    character = _TWINS.get(character, character)
     folded = character.casefold()
     if len(folded) == 1:
         return folded

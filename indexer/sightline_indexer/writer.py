@@ -57,6 +57,11 @@ class IndexWriter:
         """Whether a commit would publish anything."""
         return self._dirty
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For reading the manifest as this writer sees it."""
+        return self._rows.connection
+
     def known_files(self, paths: frozenset[str] | None = None) -> dict[str, KnownFile]:
         """What the published generation knows of all files, or of some."""
         return known_files(self._rows.connection, self.published, paths)

@@ -1,0 +1,447 @@
+"""The index of one workspace: what the rest of Sightline holds in its hands.
+
+**Invariant**: one job at a time; requests that a running job can serve join it, and what it may already have passed
+by is looked at once more before it ends. Snapshots come from the index that is current when they are asked for.
+Threads: one that runs jobs, and those of the watcher.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from sightline_core.errors import ErrorCode, SightlineError
+from sightline_core.limits import Limits
+from sightline_core.paths import RepoRoot
+from sightline_core.types import Freshness, IndexingStatus, JobMode, JobState, SchemaStatus
+from sightline_indexer import layout
+from sightline_indexer.index_health import Health, close_well, examine
+from sightline_indexer.job import Job, now, union
+from sightline_indexer.job_log import JobRecord, RecoveryReport, mark_interrupted, read_jobs, recovery_report
+from sightline_indexer.job_runner import Workplace, run_job
+from sightline_indexer.locks import WriteLock
+from sightline_indexer.path_filter import PathFilter
+from sightline_indexer.pipeline import Scope
+from sightline_indexer.repo_ref import read_ref
+from sightline_indexer.schema import SCHEMA_VERSION
+from sightline_indexer.store import IndexStore, Snapshot
+from sightline_indexer.watch import Changes, Watcher, WatcherState
+from sightline_indexer.workers import WorkerPool
+
+_LOG = logging.getLogger(__name__)
+_UNFINISHED_WELL = (JobState.FAILED, JobState.CANCELLED, JobState.INTERRUPTED)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How an index is doing, at one moment."""
+
+    indexing_status: IndexingStatus
+    schema_status: SchemaStatus
+    freshness: Freshness
+    active_job: Job | None
+    recent_jobs: tuple[JobRecord, ...]
+    generation: int
+    complete: bool
+    file_count: int
+    symbol_count: int
+    skipped: Mapping[str, int]
+    languages: Mapping[str, int]
+    last_indexed_at: str
+    current_schema_version: int
+    required_schema_version: int
+    watcher_state: WatcherState
+    watcher_reason: str
+    recovery: RecoveryReport | None
+    writer: bool
+    ref: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What counting the rows of a generation gave."""
+
+    generation: int
+    complete: bool
+    files: int
+    symbols: int
+    indexed_at: str
+    skipped: Mapping[str, int]
+    languages: Mapping[str, int]
+
+
+_NO_FIGURES = _Figures(0, False, 0, 0, "", {}, {})
+
+
+class WorkspaceIndex:
+    """Thread-safe; calls block for moments only, but for `close`."""
+
+    def __init__(
+        self,
+        root: RepoRoot,
+        folder: str,
+        limits: Limits,
+        *,
+        watch: bool,
+        between_commits: Callable[[], None] | None = None,
+    ) -> None:
+        """`folder` is this workspace's own; `between_commits` serves tests of crashes."""
+        self.root = root
+        self.folder = folder
+        self._limits = limits
+        self._filter = PathFilter(root, limits)
+        self._watcher = Watcher(root, self._filter, self._on_change, limits) if watch else None
+        self._lock = WriteLock(folder)
+        self._pool = WorkerPool(root.path, limits, max(1, len(os.sched_getaffinity(0))))
+        self._place = Workplace(
+            root=root,
+            folder=folder,
+            limits=limits,
+            lock=self._lock,
+            pool=self._pool,
+            path_filter=self._filter,
+            take_more=self._take_more,
+            on_commit=self._on_commit,
+            between_commits=between_commits,
+        )
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self._active: Job | None = None
+        self._jobs: dict[str, Job] = {}
+        self._next: Job | None = None
+        self._more: Scope | None = None
+        self._takes_more = False
+        self._stores = threading.Lock()
+        self._store: IndexStore | None = None
+        self._health = Health(SchemaStatus.NOT_INDEXED)
+        self._figures = _NO_FIGURES
+        self._checked_at: float | None = None
+        self._failed = False
+
+    # -- life ----------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Open what is stored and begin to watch; never fails for a damaged index, see `status`."""
+        layout.prepare_folder(self.folder)
+        if self._lock.try_acquire():
+            try:
+                mark_interrupted(self.folder, now())
+            finally:
+                self._lock.release()
+        with self._stores:
+            self._refresh_store()
+        self._thread = threading.Thread(target=self._work, name="sightline-index", daemon=True)
+        self._thread.start()
+        if self._watcher is not None:
+            self._watcher.start()
+
+    def close(self) -> None:
+        """Stop jobs, workers and watcher within the shutdown grace; what is published stays."""
+        if self._watcher is not None:
+            self._watcher.stop()
+        with self._changed:
+            self._closing = True
+            if self._active is not None:
+                self._active.request_cancel()
+            self._changed.notify_all()
+        stopped = True
+        if self._thread is not None:
+            self._thread.join(self._limits.shutdown_grace_s)
+            stopped = not self._thread.is_alive()
+        if stopped:
+            self._pool.close()
+        else:
+            self._pool.kill()
+        with self._stores:
+            store, self._store = self._store, None
+        if store is not None:
+            store.close()
+            if stopped:
+                self._close_well(store.folder)
+
+    def _close_well(self, index: str) -> None:
+        if self._lock.try_acquire():
+            try:
+                if layout.current_index(self.folder) == index:
+                    close_well(index)
+            except (OSError, ValueError) as error:
+                _LOG.warning("the index was not fingerprinted: %s", error)
+            finally:
+                self._lock.release()
+
+    # -- jobs ----------------------------------------------------------------------------------
+
+    def start_job(
+        self, *, mode: JobMode | None, force: bool, reason: str, paths: frozenset[str] | None = None
+    ) -> Job:
+        """Start a job, or join the one that runs; raises `index_in_progress`, `sync_in_progress` when forced
+        against another one, `index_incompatible` when only a forced job can help."""
+        if not force:
+            self._current_health().check()
+        ready = self._figures_now().complete
+        with self._changed:
+            if self._closing or self._thread is None:
+                raise SightlineError(ErrorCode.INDEX_NOT_READY, "The workspace is being closed.", hint="Try again.")
+            running = self._active
+            if running is not None and (self._takes_more or running.state is JobState.QUEUED):
+                return self._join(running, force=force, paths=paths)
+            if self._next is not None:
+                return self._join(self._next, force=force, paths=paths)
+            kind = (mode or JobMode.FULL) if force else JobMode.INCREMENTAL if ready else JobMode.FULL
+            job = Job(kind, reason, force=force, paths=paths if ready and not force else None)
+            self._remember(job)
+            if running is None:
+                self._active, self._more = job, None
+            else:
+                self._next = job
+            self._changed.notify_all()
+            return job
+
+    def job(self, job_id: str) -> Job | None:
+        """A job of this process by its id."""
+        with self._changed:
+            return self._jobs.get(job_id)
+
+    def cancel(self, job_id: str) -> Job:
+        """Ask a job to stop; raises `job_not_found`. One that is over stays as it ended."""
+        job = self.job(job_id)
+        if job is None:
+            raise SightlineError(
+                ErrorCode.JOB_NOT_FOUND, f"There is no job '{job_id}'.", hint="index_status lists the jobs."
+            )
+        job.request_cancel()
+        return job
+
+    def _join(self, active: Job, *, force: bool, paths: frozenset[str] | None) -> Job:
+        """Called with the condition held."""
+        if force and not active.force:
+            full = active.mode is JobMode.FULL
+            raise SightlineError(
+                ErrorCode.INDEX_IN_PROGRESS if full else ErrorCode.SYNC_IN_PROGRESS,
+                f"Job {active.job_id} is running.",
+                hint="Wait for it, or stop it with cancel_job.",
+                data={"job_id": active.job_id},
+            )
+        if active.state is JobState.QUEUED:
+            active.widen(paths)
+        else:
+            # It may have passed by what this request is about: it looks again before it ends.
+            self._more = Scope(paths) if self._more is None else Scope(union(self._more.paths, paths))
+        return active
+
+    def _take_more(self) -> Scope | None:
+        with self._changed:
+            more, self._more = self._more, None
+            # Whoever comes after this must not join: the job is about to end.
+            self._takes_more = more is not None
+            if more is None:
+                self._failed = False
+                if self._active is not None and self._active.paths is None:
+                    self._checked_at = time.monotonic()
+            return more
+
+    def _unfinished_job(self) -> Job | None:
+        """Called with the condition held; a job is over before its files are settled."""
+        if self._active is not None and not self._active.is_over:
+            return self._active
+        return self._next
+
+    def _remember(self, job: Job) -> None:
+        self._jobs[job.job_id] = job
+        while len(self._jobs) > self._limits.max_recent_jobs:
+            del self._jobs[next(iter(self._jobs))]
+
+    def _work(self) -> None:
+        while (job := self._next_job()) is not None:
+            run_job(job, self._place)
+            self._settle(job)
+
+    def _next_job(self) -> Job | None:
+        with self._changed:
+            while not self._closing and self._active is None:
+                if not self._changed.wait(self._limits.worker_idle_s):
+                    self._pool.shrink(0)
+            if self._active is not None and self._closing:
+                self._active.end_cancelled()
+                return None
+            self._takes_more = True
+            return self._active
+
+    def _settle(self, job: Job) -> None:
+        """Between two jobs: what came too late for the last one becomes the next one."""
+        # One warm worker makes a saved file searchable without waiting for a process to start.
+        self._pool.shrink(1)
+        with self._changed:
+            good = job.state is JobState.PUBLISHED
+            self._failed = self._failed or job.state is JobState.FAILED
+            if self._more is not None and good and self._next is None:
+                self._next = Job(JobMode.INCREMENTAL, "follow-up", force=False, paths=self._more.paths)
+                self._remember(self._next)
+            self._more = None
+            self._active, self._next = self._next, None
+            self._changed.notify_all()
+
+    # -- staying current -----------------------------------------------------------------------
+
+    def _on_change(self, changes: Changes) -> None:
+        try:
+            self.start_job(mode=None, force=False, reason="watch", paths=changes.paths)
+        except SightlineError as error:
+            # An index that needs a forced rebuild, or one that is being closed: nothing to keep current.
+            _LOG.info("a change was not indexed: %s", error)
+
+    def check_stale(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of some paths whose file on disk is not the indexed one, looking at a bounded number of them."""
+        stale: set[str] = set()
+        with self.snapshot() as snapshot:
+            for path, _ in zip(paths, range(self._limits.max_stale_checks), strict=False):
+                file = snapshot.file(path)
+                seen = (file.size, file.mtime_ns, file.inode) if file is not None else None
+                if seen != _stat_of(os.path.join(self.root.path, path)):
+                    stale.add(path)
+        return frozenset(stale)
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """The newest generation; raises `index_not_ready` or `index_incompatible`."""
+        store = self._usable_store()
+        try:
+            return store.snapshot()
+        except SightlineError as error:
+            # Another process may have put a rebuilt index in its place and removed this one.
+            newer = self._usable_store()
+            if error.code is not ErrorCode.INDEX_INCOMPATIBLE or newer is store:
+                raise
+        return newer.snapshot()
+
+    def _usable_store(self) -> IndexStore:
+        with self._stores:
+            self._refresh_store()
+            store, health = self._store, self._health
+        health.check()
+        if store is None:
+            raise SightlineError(
+                ErrorCode.INDEX_NOT_READY, "The workspace has no index yet.", hint="Start one with index_repo."
+            )
+        return store
+
+    def status(self) -> IndexState:
+        """How the index is doing."""
+        figures = self._figures_now()
+        jobs = read_jobs(self.folder)
+        with self._changed:
+            active, health = self._unfinished_job(), self._health
+        watcher = self._watcher
+        return IndexState(
+            indexing_status=self._indexing_status(figures, active, jobs),
+            schema_status=health.status,
+            freshness=self._freshness(active),
+            active_job=active,
+            recent_jobs=tuple(reversed(jobs)),
+            generation=figures.generation,
+            complete=figures.complete,
+            file_count=figures.files,
+            symbol_count=figures.symbols,
+            skipped=figures.skipped,
+            languages=figures.languages,
+            last_indexed_at=figures.indexed_at,
+            current_schema_version=health.stored_version,
+            required_schema_version=SCHEMA_VERSION,
+            watcher_state=watcher.state if watcher else WatcherState.OFF,
+            watcher_reason=watcher.reason if watcher else "",
+            recovery=recovery_report(jobs),
+            writer=self._lock.held,
+            ref=read_ref(self.root.path),
+            problem=health.reason,
+        )
+
+    def _indexing_status(self, figures: _Figures, active: Job | None, jobs: tuple[JobRecord, ...]) -> IndexingStatus:
+        if self._health.reason:
+            return IndexingStatus.INDEXING if active is not None else IndexingStatus.FAILED
+        if figures.complete:
+            return IndexingStatus.READY
+        if active is not None:
+            return IndexingStatus.INDEXING
+        return IndexingStatus.FAILED if jobs and jobs[-1].state in _UNFINISHED_WELL else IndexingStatus.NOT_INDEXED
+
+    def _freshness(self, active: Job | None) -> Freshness:
+        watcher = self._watcher
+        if active is not None or (watcher is not None and watcher.pending):
+            return Freshness.SYNCING
+        if self._failed or self._checked_at is None:
+            return Freshness.STALE
+        if watcher is not None and watcher.state is WatcherState.WATCHING:
+            return Freshness.FRESH
+        age = time.monotonic() - self._checked_at
+        return Freshness.FRESH if age <= self._limits.stale_check_age_s else Freshness.STALE
+
+    def _current_health(self) -> Health:
+        with self._stores:
+            self._refresh_store()
+            return self._health
+
+    def _figures_now(self) -> _Figures:
+        """The figures of the newest generation, counted once for each."""
+        try:
+            snapshot = self.snapshot()
+        except SightlineError:
+            return _NO_FIGURES
+        with snapshot:
+            known = self._figures
+            record = snapshot.record
+            if (known.generation, known.complete, known.indexed_at) != (
+                *(record.generation, record.complete),
+                record.indexed_at,
+            ):
+                known = _Figures(
+                    generation=record.generation,
+                    complete=record.complete,
+                    files=record.files,
+                    symbols=record.symbols,
+                    indexed_at=record.indexed_at,
+                    skipped=_merged(record.skipped, snapshot.problem_counts()),
+                    languages=snapshot.language_counts(),
+                )
+                self._figures = known
+        return known
+
+    def _on_commit(self) -> None:
+        with self._stores:
+            self._refresh_store()
+
+    def _refresh_store(self) -> None:
+        """Follow the pointer to the current index; called with `_stores` held."""
+        current = layout.current_index(self.folder)
+        if current == (self._store.folder if self._store else None):
+            return
+        old, self._store = self._store, None
+        if old is not None:
+            old.close()
+        if current is None:
+            self._health = Health(SchemaStatus.NOT_INDEXED)
+            return
+        self._health = examine(current, self.root.path)
+        if self._health.status is SchemaStatus.COMPATIBLE:
+            self._store = IndexStore(current, self._limits)
+
+
+def _merged(skipped: Mapping[str, int], problems: Mapping[str, int]) -> dict[str, int]:
+    merged = dict(skipped)
+    for reason, count in problems.items():
+        merged[reason] = merged.get(reason, 0) + count
+    return merged
+
+
+def _stat_of(path: str) -> tuple[int, int, int] | None:
+    try:
+        info = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return info.st_size, info.st_mtime_ns, info.st_ino
