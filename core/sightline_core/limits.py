@@ -73,6 +73,8 @@ class Limits:
     max_doc_scan_bytes: int = 4096
     parse_unwatched_bytes: int = 64 * 1024
     parse_chunk_bytes: int = 8 * 1024
+    max_occurrences_per_file: int = 10_000
+    occurrence_climb_levels: int = 8
     max_recent_jobs: int = 20
     max_word_bytes: int = 255
     max_remembered_words: int = 1_000_000

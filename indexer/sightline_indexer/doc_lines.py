@@ -9,8 +9,10 @@ from sightline_core.text import clean_line
 
 _DOCSTRING = re.compile(rb"[rRuU]?(?P<quote>\"\"\"|'''|\"|')(?P<text>.*?)(?P=quote)", re.DOTALL)
 _DOCSTRING_STARTS = frozenset(b"\"'rRuU")
-_DECORATION = re.compile(r"^[\s/*!#<;=-]+|[\s*/]+$")
-_SPECIAL = re.compile(r"^(?:@\w+|eslint|tslint|prettier|noqa|type:|pylint|nolint|go:|\+k8s|\+build|region\b|endregion\b)")
+_DECORATION = re.compile(r"^[\s/*!#;:=-]+|[\s*/]+$")
+_SPECIAL = re.compile(
+    r"^(?:@\w+|eslint|tslint|prettier|noqa|type:|pylint|nolint|go:|\+k8s|\+build|region\b|endregion\b)"
+)
 _TAG = re.compile(r"</?\w+[^>]*>")
 
 
@@ -22,13 +24,13 @@ def docstring(source: bytes, body_start: int, limits: Limits) -> str:
     return _first_line(found["text"].decode("utf-8", "ignore"), limits) if found else ""
 
 
-def comment_above(source: bytes, start: int, markers: tuple[bytes, ...], limits: Limits) -> str:
-    """The first line of the comment that ends on the line above `start`.
+def comment_above(source: bytes, line_start: int, markers: tuple[bytes, ...], limits: Limits) -> str:
+    """The first line of the comment that ends on the line before `line_start`.
 
     Lines of decorators, annotations and attributes may stand between the two.
     """
-    end = source.rfind(b"\n", 0, start)
-    floor = max(0, start - limits.max_doc_scan_bytes)
+    end = line_start - 1
+    floor = max(0, line_start - limits.max_doc_scan_bytes)
     lines: list[bytes] = []
     while end > floor:
         begin = source.rfind(b"\n", floor, end) + 1
@@ -41,7 +43,7 @@ def comment_above(source: bytes, start: int, markers: tuple[bytes, ...], limits:
             opening = source.rfind(b"/*", floor, end)
             lines = [source[max(opening, floor) : end]]
             break
-        elif not line.startswith((b"@", b"#[", b"[")):
+        elif not line.startswith((b"@", b"#[", b"[", b"template")):
             break
         end = begin - 1
     return _first_line(b"\n".join(reversed(lines)).decode("utf-8", "ignore"), limits) if lines else ""
@@ -51,7 +53,10 @@ def _first_line(comment: str, limits: Limits) -> str:
     for line in comment.splitlines():
         text = _DECORATION.sub("", line)
         if text and not _SPECIAL.match(text):
-            text = clean_line(_TAG.sub("", text) if "<" in text else text)
+            if "<" in text:
+                text = _TAG.sub("", text)
+            if not (text.isascii() and text.isprintable()):
+                text = clean_line(text)
             if text:
                 return text[: limits.max_doc_chars]
     return ""

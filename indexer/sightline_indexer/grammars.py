@@ -14,12 +14,12 @@ from functools import cache
 from importlib import resources
 from typing import cast
 
-from sightline_core.languages import Language as LanguageRow
-from sightline_core.languages import languages
-from sightline_core.limits import Limits
 from tree_sitter import Language, Parser, Point, Query, QueryCursor, Tree
 from tree_sitter_language_pack import SupportedLanguage, get_language
 
+from sightline_core.languages import Language as LanguageRow
+from sightline_core.languages import languages
+from sightline_core.limits import Limits
 
 _SETTINGS = frozenset({"inherits", "hint", "comments", "docs"})
 
@@ -42,7 +42,7 @@ class SymbolRules:
 class Grammar:
     """What one language needs to be parsed and searched for definitions.
 
-    `shallow` matches a node's children only, `deep` everything below it; they share one query.
+    `shallow` matches a node's children only, `deep` everything below it.
     """
 
     language: Language
@@ -75,14 +75,14 @@ def grammar_of(language: str) -> Grammar:
     grammar = load_language(language)
     rules = read_rules(row.symbols)
     # What stands inside a syntax error is searched like what stands beside it.
-    query = Query(grammar, rules.query + "(ERROR) @body\n")
-    shallow = QueryCursor(query)
+    text = rules.query + "(ERROR) @body\n"
+    shallow = QueryCursor(Query(grammar, text))
     shallow.set_max_start_depth(1)
     return Grammar(
         language=grammar,
         parser=Parser(grammar),
         shallow=shallow,
-        deep=QueryCursor(query),
+        deep=QueryCursor(_without_regions(Query(grammar, text), text)),
         hint=re.compile(rules.hint.encode()) if rules.hint else None,
         comments=tuple(marker.encode() for marker in rules.comments),
         has_docstrings=rules.docs == "docstring",
@@ -95,7 +95,7 @@ def load_language(language: str) -> Language:
 
 
 def read_rules(name: str) -> SymbolRules:
-    """The rules in `queries/<name>.scm`.
+    """The rules in `queries/<name>.scm`; its own patterns go before those it inherits.
 
     The file begins with settings, one a line: `; inherits: other`, `; hint: regex`, `; comments: // ///`.
     """
@@ -103,7 +103,7 @@ def read_rules(name: str) -> SymbolRules:
     head = _settings(text)
     base = read_rules(head["inherits"]) if "inherits" in head else SymbolRules("", "", ("//",), "")
     return SymbolRules(
-        query=base.query + text,
+        query=text + base.query,
         hint=head.get("hint", base.hint),
         comments=tuple(head["comments"].split()) if "comments" in head else base.comments,
         docs=head.get("docs", base.docs),
@@ -138,6 +138,16 @@ def _row(language: str) -> LanguageRow:
     if row is None or not row.symbols:
         raise LookupError(f"{language} has no symbol rules")
     return row
+
+
+def _without_regions(query: Query, text: str) -> Query:
+    """The query without the patterns that only say where to search next: who searches everything needs none."""
+    source = text.encode()
+    for index in range(query.pattern_count):
+        pattern = source[query.start_byte_for_pattern(index) : query.end_byte_for_pattern(index)]
+        if b"@name" not in pattern and b"@scope" not in pattern:
+            query.disable_pattern(index)
+    return query
 
 
 def _settings(text: str) -> Mapping[str, str]:

@@ -8,8 +8,8 @@ How a query file speaks to this module:
 - a capture named like a symbol kind marks a definition, `@name` its name; where two patterns match one name, the
   earlier pattern of the file wins;
 - `@body` is a region whose children are searched next; in a definition it is also where its members live;
-- `@inner` is a function body and `@hinted` any other region: searched as a whole, but only when the hint of the
-  language occurs in its text; `@deep` is searched as a whole always;
+- `@inner` is a function body and `@deep` any other region that is searched as a whole, but only when the hint of
+  the language occurs in its text;
 - `@container` names the type a definition belongs to when the text does not nest it (receivers, `A::b`);
 - `@global` beside the kind: the definition is seen in the whole file, wherever it stands;
 - `@value` beside the kind: a function or class bound like a value, so inside a function it is a local;
@@ -25,14 +25,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sightline_core.limits import Limits
-from sightline_core.types import Range, Symbol, SymbolKind
 from tree_sitter import Node
 
+from sightline_core.limits import Limits
+from sightline_core.types import Range, Symbol, SymbolKind
 from sightline_indexer.columns import Columns
 from sightline_indexer.doc_lines import comment_above, docstring
 from sightline_indexer.grammars import Grammar, grammar_of, parse
-from sightline_indexer.signatures import begins_its_line, signature_of, without_decorators
+from sightline_indexer.signatures import DECORATOR_BYTES, begins_its_line, signature_of, without_decorators
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _Match:
     kind: SymbolKind | None
     name: Node | None
     body: Node | None
-    container: Node | None
+    containers: list[Node]
     everywhere: bool
     declaration: bool
     is_value: bool
@@ -75,9 +75,11 @@ class _Scope:
     local: bool
 
 
+_WHOLE = frozenset({"inner", "deep"})
 _KINDS: dict[str, SymbolKind | None] = {"scope": None, "import": None, **{kind.value: kind for kind in SymbolKind}}
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR, SymbolKind.OPERATOR})
 _VALUES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD, SymbolKind.PROPERTY})
+_TYPES = frozenset({SymbolKind.CLASS, SymbolKind.STRUCT, SymbolKind.INTERFACE, SymbolKind.ENUM})
 _NOT_TYPES = frozenset({None, SymbolKind.NAMESPACE, SymbolKind.MODULE, SymbolKind.PACKAGE, *_CALLABLE})
 _CONSTRUCTOR_NAMES = frozenset({"constructor", "__init__", "__construct", "initialize"})
 _SEPARATORS = re.compile(r"\s*(?:::|->|\\|#|\.)\s*")
@@ -97,50 +99,73 @@ def extract_symbols(source: bytes, language: str, limits: Limits) -> Extraction:
     return Extraction(tuple(symbols), broken=root.has_error, truncated=full or parsed.cut)
 
 
+def definition_names(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> frozenset[int]:
+    """The byte offsets below `root` where something is given its name."""
+    matches, _ = _collect(root, source, grammar, limits)
+    return frozenset(match.name.start_byte for match in matches if match.name is not None and match.kind is not None)
+
+
 def _collect(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> tuple[list[_Match], bool]:
     """Every definition below `root` in order of position, and whether the cap was reached."""
-    by_name: dict[int, _Match] = {}
-    scopes: list[_Match] = []
-    regions: list[tuple[Node, bool]] = [(root, False)]
+    found = _Found({}, [])
+    whole: list[Node] = []
+    regions = [root]
     # A cursor also tries the region itself, and two patterns may name one region: each is searched once.
     seen = {root.id}
-    while regions and len(by_name) <= limits.max_symbols_per_file:
-        region, deep = regions.pop()
-        for pattern, captures in (grammar.deep if deep else grammar.shallow).matches(region):
-            match = _decode(pattern, captures)
-            if match is None:
-                pass
-            elif match.name is None:
-                scopes.append(match)
-            else:
-                known = by_name.get(match.name.start_byte)
-                if known is None or pattern < known.pattern:
-                    by_name[match.name.start_byte] = match
-            if not deep:
-                for node, whole in _next_regions(captures, source, grammar.hint):
-                    if node.id not in seen:
-                        seen.add(node.id)
-                        regions.append((node, whole))
-    # A function bound to a name matches as that definition and as an anonymous scope; the definition counts.
-    bodies = {match.body.start_byte for match in by_name.values() if match.body is not None}
-    scopes = [scope for scope in scopes if scope.body is None or scope.body.start_byte not in bodies]
-    found = sorted([*by_name.values(), *scopes], key=lambda match: (match.start, -match.end))
-    full = len(by_name) > limits.max_symbols_per_file
-    return found[: limits.max_symbols_per_file] if full else found, full
+    while regions and len(found.by_name) <= limits.max_symbols_per_file:
+        for pattern, captures in grammar.shallow.matches(regions.pop()):
+            found.add(pattern, captures)
+            for capture, nodes in captures.items():
+                if capture == "body":
+                    for node in nodes:
+                        if node.id not in seen:
+                            seen.add(node.id)
+                            regions.append(node)
+                elif capture in _WHOLE:
+                    whole += nodes
+    covered = -1
+    for node in sorted(whole, key=_by_place):
+        start, end = node.start_byte, node.end_byte
+        if start < covered or len(found.by_name) > limits.max_symbols_per_file:
+            continue
+        if grammar.hint is not None and grammar.hint.search(source, start, end):
+            covered = end
+            for pattern, captures in grammar.deep.matches(node):
+                found.add(pattern, captures)
+    return found.in_order(limits.max_symbols_per_file)
 
 
-def _next_regions(
-    captures: dict[str, list[Node]], source: bytes, hint: re.Pattern[bytes] | None
-) -> list[tuple[Node, bool]]:
-    regions: list[tuple[Node, bool]] = []
-    for capture, nodes in captures.items():
-        if capture == "body":
-            regions += [(node, False) for node in nodes]
-        elif capture == "deep":
-            regions += [(node, True) for node in nodes]
-        elif capture in {"inner", "hinted"} and hint is not None:
-            regions += [(node, True) for node in nodes if hint.search(source, node.start_byte, node.end_byte)]
-    return regions
+def _by_place(node: Node) -> tuple[int, int]:
+    return node.start_byte, -node.end_byte
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the query found so far: the best match of each name, and the nameless scopes."""
+
+    by_name: dict[int, _Match]
+    scopes: list[_Match]
+
+    def add(self, pattern: int, captures: dict[str, list[Node]]) -> None:
+        """Keep a match unless an earlier pattern has its name."""
+        match = _decode(pattern, captures)
+        if match is None:
+            return
+        if match.name is None:
+            self.scopes.append(match)
+            return
+        at = match.name.start_byte
+        known = self.by_name.get(at)
+        if known is None or pattern < known.pattern:
+            self.by_name[at] = match
+
+    def in_order(self, cap: int) -> tuple[list[_Match], bool]:
+        """The matches by position, at most `cap`, and whether that cut any."""
+        # A function bound to a name matches as that definition and as an anonymous scope; the definition counts.
+        bodies = {match.body.start_byte for match in self.by_name.values() if match.body is not None}
+        scopes = [scope for scope in self.scopes if scope.body is None or scope.body.start_byte not in bodies]
+        matches = sorted([*self.by_name.values(), *scopes], key=lambda match: (match.start, -match.end))
+        return matches[:cap], len(self.by_name) > cap
 
 
 def _decode(pattern: int, captures: dict[str, list[Node]]) -> _Match | None:
@@ -150,7 +175,6 @@ def _decode(pattern: int, captures: dict[str, list[Node]]) -> _Match | None:
             node = nodes[0]
             name = captures.get("name")
             body = captures.get("body") or captures.get("inner")
-            container = captures.get("container")
             return _Match(
                 node,
                 node.start_byte,
@@ -159,7 +183,7 @@ def _decode(pattern: int, captures: dict[str, list[Node]]) -> _Match | None:
                 kind,
                 name[0] if name else None,
                 body[0] if body else None,
-                container[0] if container else None,
+                captures.get("container", []),
                 "global" in captures,
                 "declaration" in captures,
                 "value" in captures or kind in _VALUES,
@@ -184,21 +208,23 @@ class _Naming:
         symbols: list[Symbol] = []
         for match in matches:
             around = self._open[0] if match.everywhere else self._around(match.start)
+            if match.is_value and around.local:
+                continue
             container = around.qualified
-            if match.container is not None:
-                container = _join(container, _type_name(self._text(match.container)))
+            for node in match.containers:
+                container = _join(container, _type_name(self._text(node)))
             if match.name is None:
-                self._enter(match, container, SymbolKind.CLASS if match.container else None, match.container is None)
+                self._enter(match, container, SymbolKind.CLASS if match.containers else None, not match.containers)
                 continue
             if match.kind is None:
                 continue
-            name = self._text(match.name).strip("\"'`")
-            if not name or (around.local and match.is_value):
+            name = self._name_of(match.name)
+            if not name or name == "_":
                 continue
-            kind = _kind_within(around, match.kind, name, attached=match.container is not None)
+            kind = _kind_within(around, match.kind, name, container if match.containers else "")
             qualified = _join(container, _SEPARATORS.sub(".", name) if "\\" in name or ":" in name else name)
             symbols.append(self._symbol(match, kind, name, qualified, container))
-            if match.body is not None:
+            if match.body is not None or kind in _TYPES:
                 self._enter(match, qualified, kind, kind in _CALLABLE)
         return symbols
 
@@ -206,56 +232,76 @@ class _Naming:
         scopes = self._open
         while len(scopes) > 1 and scopes[-1].end <= start:
             scopes.pop()
-        return next(scope for scope in reversed(scopes) if scope.inside <= start)
+        at = len(scopes) - 1
+        # A parameter stands in its function's definition but before what the function holds.
+        while scopes[at].inside > start:
+            at -= 1
+        return scopes[at]
 
     def _enter(self, match: _Match, qualified: str, kind: SymbolKind | None, local: bool) -> None:
-        inside = match.body.start_byte if match.body is not None else match.start
+        inside = match.body.start_byte if match.body is not None else match.end
+        # What follows the name of a type belongs to it: the fields of a record stand before its body.
+        if match.name is None:
+            inside = match.start
+        elif kind not in _CALLABLE:
+            inside = min(inside, match.name.end_byte)
         self._open.append(_Scope(inside, match.end, qualified, kind, local))
+
+    def _name_of(self, node: Node) -> str:
+        text = self._text(node).strip("\"'`:")
+        # The grammar of C++ counts the parameter list into the name of a conversion operator.
+        return text.partition("(")[0] if text.startswith("operator ") else text
 
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _symbol(self, match: _Match, kind: SymbolKind, name: str, qualified: str, container: str) -> Symbol:
-        source, limits, node = self._source, self._limits, match.node
-        first = without_decorators(node, source[match.start])
-        start = first.start_byte
+        source, limits, position = self._source, self._limits, self._columns.position
+        node, name_node, body = match.node, match.name, match.body
+        assert name_node is not None
+        begin = node.start_point
+        first = match.start
+        line_start = first - begin[1]
         doc = ""
-        if self._grammar.has_docstrings and match.body is not None:
-            doc = docstring(source, match.body.start_byte, limits)
-        if not doc and begins_its_line(source, match.start):
-            doc = comment_above(source, match.start, self._grammar.comments, limits)
-        assert match.name is not None
+        if body is not None and self._grammar.has_docstrings:
+            doc = docstring(source, body.start_byte, limits)
+        if not doc and begins_its_line(source, line_start, first):
+            doc = comment_above(source, line_start, self._grammar.comments, limits)
+        if source[first] in DECORATOR_BYTES:
+            start = without_decorators(node)
+            begin = start.start_point
+            first = start.start_byte
+            line_start = first - begin[1]
+        one_line = match.is_value or match.everywhere or kind is SymbolKind.ENUM_MEMBER
+        end = match.end if body is None else body.start_byte
+        signature = signature_of(source, line_start, first, end, one_line, limits)
+        if name_node.start_byte >= end:
+            # `typedef struct { … } name`
+            signature = f"{signature} {name}"
         return Symbol(
-            name=name,
-            qualified_name=qualified,
-            kind=kind,
-            container=container,
-            signature=signature_of(
-                source,
-                start,
-                match.body.start_byte if match.body is not None else match.end,
-                one_line=kind in _VALUES or kind is SymbolKind.ENUM_MEMBER,
-                limits=limits,
-            ),
-            doc=doc,
-            range=Range(
-                self._columns.position(start, first.start_point),
-                self._columns.position(match.end, node.end_point),
-            ),
-            name_position=self._columns.position(match.name.start_byte, match.name.start_point),
-            declaration=match.declaration,
+            name,
+            qualified,
+            kind,
+            container,
+            signature,
+            doc,
+            Range(position(first, begin), position(match.end, node.end_point)),
+            position(name_node.start_byte, name_node.start_point),
+            match.declaration,
         )
 
 
-def _kind_within(around: _Scope, kind: SymbolKind, name: str, *, attached: bool) -> SymbolKind:
-    """The kind of a definition that stands in `around`; `attached` when it names its own container."""
-    in_type = attached or around.kind not in _NOT_TYPES
-    if kind is SymbolKind.FUNCTION and in_type:
-        kind = SymbolKind.METHOD
-    elif kind is SymbolKind.VARIABLE and in_type:
+def _kind_within(around: _Scope, kind: SymbolKind, name: str, attached: str) -> SymbolKind:
+    """The kind of a definition that stands in `around`; `attached` is the container it names itself, if any."""
+    in_type = bool(attached) or around.kind not in _NOT_TYPES
+    if not in_type:
+        return kind
+    if kind is SymbolKind.VARIABLE:
         return SymbolKind.FIELD
-    if kind is SymbolKind.METHOD and name in _CONSTRUCTOR_NAMES:
-        return SymbolKind.CONSTRUCTOR
+    if kind is SymbolKind.FUNCTION or kind is SymbolKind.METHOD:
+        own_type = (attached or around.qualified).rpartition(".")[2]
+        constructs = name in _CONSTRUCTOR_NAMES or name == own_type
+        return SymbolKind.CONSTRUCTOR if constructs else SymbolKind.METHOD
     return kind
 
 

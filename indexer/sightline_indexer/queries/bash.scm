@@ -5,9 +5,9 @@
 (function_definition name: (word) @name body: (_) @inner) @function
 (variable_assignment name: (variable_name) @name) @variable
 (declaration_command (variable_assignment name: (variable_name) @name) @variable)
-(if_statement) @hinted
-(case_statement) @hinted
-(compound_statement) @hinted
-(list) @hinted
-(for_statement) @hinted
-(while_statement) @hinted
+(if_statement) @deep
+(case_statement) @deep
+(compound_statement) @deep
+(list) @deep
+(for_statement) @deep
+(while_statement) @deep

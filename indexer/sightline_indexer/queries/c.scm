@@ -10,6 +10,8 @@
 (function_definition declarator: (function_declarator declarator: (parenthesized_declarator (identifier) @name)) body: (_) @inner) @function
 (function_definition declarator: (function_declarator declarator: (function_declarator declarator: (identifier) @name)) body: (_) @inner) @function
 
+(function_definition declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))) body: (_) @inner) @function
+
 (struct_specifier name: (type_identifier) @name body: (_) @body) @struct
 (union_specifier name: (type_identifier) @name body: (_) @body) @struct
 (enum_specifier name: (type_identifier) @name body: (_) @body) @enum
@@ -61,6 +63,9 @@
 (declaration declarator: (init_declarator declarator: (identifier) @name)) @variable
 (declaration declarator: (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))) @variable
 (declaration declarator: (init_declarator declarator: (array_declarator declarator: (identifier) @name))) @variable
+
+(declaration declarator: (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))) @variable
+(declaration declarator: (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))) @variable
 
 (preproc_if) @body
 (preproc_ifdef) @body

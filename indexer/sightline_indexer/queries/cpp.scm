@@ -37,9 +37,10 @@
   name: [(identifier) (operator_name) (template_function)] @name))) body: (_)? @inner) @method
 (function_definition declarator: (qualified_identifier scope: (_) @container name: (operator_cast) @name) body: (_)? @inner) @operator
 (function_definition declarator: (function_declarator declarator: (qualified_identifier scope: (_) @container
-  name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name))) body: (_)? @inner) @method
+  name: (qualified_identifier scope: (_) @container name: [(identifier) (destructor_name) (operator_name)] @name))) body: (_)? @inner) @method
 
 ; Members that the class only declares: others name them through it.
+(field_declaration_list (declaration declarator: (function_declarator declarator: [(identifier) (destructor_name)] @name)) @method @declaration)
 (field_declaration declarator: (function_declarator declarator: [(field_identifier) (destructor_name)] @name)) @method @declaration
 (field_declaration declarator: (function_declarator declarator: (operator_name) @name)) @operator @declaration
 (field_declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))) @method @declaration

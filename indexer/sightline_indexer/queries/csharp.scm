@@ -16,7 +16,6 @@
 (method_declaration name: (_) @name body: (_) @inner) @method
 (method_declaration name: (_) @name) @method @declaration
 (constructor_declaration name: (_) @name body: (_)? @inner) @constructor
-(destructor_declaration name: (_) @name body: (_)? @inner) @method
 (operator_declaration operator: _ @name body: (_)? @inner) @operator
 (conversion_operator_declaration type: (_) @name body: (_)? @inner) @operator
 (indexer_declaration "this" @name) @property

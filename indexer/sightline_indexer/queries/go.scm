@@ -1,11 +1,10 @@
 ; comments: //
 ; Definitions of Go: package-level names, methods under their receiver's type, fields and interface methods.
 
-(function_declaration name: (identifier) @name body: (block)? @inner) @function
+(function_declaration name: (identifier) @name) @function
 (method_declaration
   receiver: (parameter_list (parameter_declaration type: (_) @container))
-  name: (field_identifier) @name
-  body: (block)? @inner) @method
+  name: (field_identifier) @name) @method
 
 (type_declaration (type_spec name: (type_identifier) @name type: (struct_type (field_declaration_list) @body)) @struct)
 (type_declaration (type_spec name: (type_identifier) @name type: (interface_type) @body) @interface)
@@ -16,6 +15,6 @@
 (field_declaration name: (field_identifier) @name) @field
 (method_elem name: (field_identifier) @name) @method @declaration
 
-(const_declaration (const_spec name: (identifier) @name) @constant)
+(const_declaration (const_spec (identifier) @name) @constant)
 (var_declaration (var_spec name: (identifier) @name) @variable)
 (var_declaration (var_spec_list (var_spec name: (identifier) @name) @variable))

@@ -8,7 +8,7 @@
 (enum_body_declarations) @body
 (record_declaration name: (_) @name body: (_) @body) @class
 (record_declaration parameters: (formal_parameters (formal_parameter name: (_) @name) @field))
-(enum_constant name: (_) @name) @enummember
+(enum_constant name: (_) @name body: (_)? @inner) @enummember
 (method_declaration name: (_) @name body: (block) @inner) @method
 (method_declaration name: (_) @name) @method @declaration
 (constructor_declaration name: (_) @name body: (_) @inner) @constructor

@@ -7,7 +7,7 @@
 (generator_function_declaration name: (identifier) @name body: (_) @inner) @function
 (class_declaration name: (_) @name body: (_) @body) @class
 (export_statement) @body
-(export_statement value: (_) @hinted)
+(export_statement value: (_) @deep)
 
 ; `require` is an import.
 (lexical_declaration (variable_declarator name: (identifier) @name
@@ -44,7 +44,7 @@
 (pair key: [(property_identifier) (string)] @name
   value: [(arrow_function body: (_) @inner) (function_expression body: (_) @inner) (generator_function body: (_) @inner)]) @property
 (pair value: (object) @body)
-(class_static_block) @hinted
+(class_static_block) @deep
 
 ; Names bound at the top of a module.
 (lexical_declaration (variable_declarator name: (identifier) @name value: (object) @body) @variable)
@@ -53,20 +53,20 @@
 (lexical_declaration (variable_declarator name: (identifier) @name) @variable)
 (variable_declaration (variable_declarator name: (identifier) @name) @variable)
 (lexical_declaration (variable_declarator value: [(call_expression) (new_expression) (await_expression) (parenthesized_expression)
-  (binary_expression) (ternary_expression) (assignment_expression) (array)] @hinted))
+  (binary_expression) (ternary_expression) (assignment_expression) (array)] @deep))
 (variable_declaration (variable_declarator value: [(call_expression) (new_expression) (await_expression) (parenthesized_expression)
-  (binary_expression) (ternary_expression) (assignment_expression) (array)] @hinted))
+  (binary_expression) (ternary_expression) (assignment_expression) (array)] @deep))
 
 (object) @body
-(expression_statement) @hinted
-(if_statement) @hinted
-(for_statement) @hinted
-(for_in_statement) @hinted
-(while_statement) @hinted
-(try_statement) @hinted
-(switch_statement) @hinted
-(labeled_statement) @hinted
-(return_statement) @hinted
+(expression_statement) @deep
+(if_statement) @deep
+(for_statement) @deep
+(for_in_statement) @deep
+(while_statement) @deep
+(try_statement) @deep
+(switch_statement) @deep
+(labeled_statement) @deep
+(return_statement) @deep
 (statement_block) @body
 
 ; What anonymous functions bind is local to them.

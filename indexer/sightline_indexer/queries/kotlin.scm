@@ -21,5 +21,5 @@
 (function_declaration (simple_identifier) @name) @function @declaration
 (property_declaration receiver: (receiver_type) @container (variable_declaration (simple_identifier) @name)) @property
 (property_declaration (modifiers (property_modifier) @_const) (variable_declaration (simple_identifier) @name) (#eq? @_const "const")) @constant
-(property_declaration (variable_declaration (simple_identifier) @name) (object_literal)? @hinted) @property
+(property_declaration (variable_declaration (simple_identifier) @name) (object_literal)? @deep) @property
 (lambda_literal) @scope

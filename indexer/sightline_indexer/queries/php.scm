@@ -21,10 +21,10 @@
   right: [(anonymous_function body: (_) @inner) (arrow_function body: (_) @inner)]) @function @value)
 (expression_statement (assignment_expression left: (variable_name (name) @name)) @variable)
 
-(expression_statement) @hinted
-(return_statement) @hinted
-(if_statement) @hinted
-(try_statement) @hinted
-(foreach_statement) @hinted
+(expression_statement) @deep
+(return_statement) @deep
+(if_statement) @deep
+(try_statement) @deep
+(foreach_statement) @deep
 (anonymous_function body: (_) @body) @scope
 (arrow_function body: (_) @body) @scope

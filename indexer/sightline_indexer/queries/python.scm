@@ -12,10 +12,11 @@
 (expression_statement (assignment right: (assignment left: (identifier) @name) @variable))
 (type_alias_statement left: (type (identifier) @name)) @class
 
-(if_statement) @deep
-(try_statement) @deep
-(with_statement) @deep
-(for_statement) @hinted
-(while_statement) @hinted
-(match_statement) @hinted
+; Both branches of a condition bind names of the module or class.
+(if_statement [consequence: (block) @body (elif_clause (block) @body) (else_clause (block) @body)])
+(try_statement [(block) @body (except_clause (block) @body) (else_clause (block) @body) (finally_clause (block) @body)])
+(with_statement (block) @body)
+(for_statement) @deep
+(while_statement) @deep
+(match_statement) @deep
 (lambda body: (_) @body) @scope

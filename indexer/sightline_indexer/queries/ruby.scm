@@ -21,7 +21,7 @@
 (alias name: (_) @name) @method
 (call method: (identifier) arguments: (argument_list (method name: (_) @name body: (_)? @inner) @function))
 (call method: (identifier) arguments: (argument_list (singleton_method name: (_) @name body: (_)? @inner) @function))
-(call block: (_ body: (_) @hinted))
-(if) @hinted
-(unless) @hinted
-(begin) @hinted
+(call block: (_ body: (_) @deep))
+(if) @deep
+(unless) @deep
+(begin) @deep

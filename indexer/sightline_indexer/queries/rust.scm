@@ -19,6 +19,6 @@
 (associated_type name: (_) @name) @class
 (const_item name: (identifier) @name) @constant
 (static_item name: (_) @name) @variable
-(macro_definition name: (_) @name) @function
+(macro_definition name: (_) @name) @function @global
 (foreign_mod_item body: (_) @body)
 (closure_expression body: (_) @body) @scope

@@ -1,6 +1,10 @@
 ; inherits: javascript_base
 ; What TypeScript adds: types, signatures, namespaces, ambient declarations, parameter properties.
 
+; An object literal keeps its members when its type is narrowed.
+(lexical_declaration (variable_declarator name: (identifier) @name value: (as_expression . (object) @body)) @variable)
+(lexical_declaration (variable_declarator name: (identifier) @name value: (satisfies_expression . (object) @body)) @variable)
+
 (abstract_class_declaration name: (_) @name body: (_) @body) @class
 (interface_declaration name: (_) @name body: (_) @body) @interface
 (type_alias_declaration name: (_) @name value: (object_type) @body) @class
