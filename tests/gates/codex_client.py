@@ -1,7 +1,7 @@
 """Codex' app-server with our server configured: start a thread, list its tools, call one.
 
 Arguments: the workspace and the command of the stdio server. CODEX_HOME is a directory of the gate's own. The
-configured model provider is a closed loopback port, so nothing leaves this machine.
+configured model provider is a closed loopback port, so that no model is asked.
 """
 
 from __future__ import annotations

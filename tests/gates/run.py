@@ -1,7 +1,7 @@
 """Third-party MCP clients against this server: `make gates`.
 
-Each gate installs what it needs by package name into .cache/gates, talks over loopback only and is bounded by a
-timeout. The table at the end says pass, fail or unavailable; any failure makes the exit code 1.
+Each gate installs what it needs by package name into .cache/gates, reaches the server over loopback only and is
+bounded by a timeout. The table at the end says pass, fail or unavailable; any failure makes the exit code 1.
 """
 
 from __future__ import annotations
