@@ -1,6 +1,6 @@
 """One result per definition: what the index found and what the language servers know, put together.
 
-**Invariant**: a live symbol becomes a result only when its name is the asked one; servers match fuzzily, answers do not.
+**Invariant**: a live symbol becomes a result only when its name is the asked one; servers match fuzzily, we do not.
 """
 
 from __future__ import annotations

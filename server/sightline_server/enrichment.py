@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
-from sightline_search.names import parse_name
 
+from sightline_core.languages import languages
 from sightline_core.types import Source
 from sightline_lsp.answers import LiveSymbol
+from sightline_search.names import parse_name
 
 if TYPE_CHECKING:
     from sightline_server.tools.base import Call
@@ -61,7 +62,8 @@ async def ask_servers(call: Call, name: str) -> Live:
     wanted = parse_name(name)
     if wanted is None:
         return Live()
-    found = await servers.pool.workspace_symbols(
-        workspace.path, wanted.name, servers.languages_of(workspace), call.limits.lsp_enrich_budget_ms / _MS
-    )
+    # Names are defined in languages with symbol rules; asking the server of a data format adds nothing.
+    known = [name for name in servers.languages_of(workspace) if languages()[name].symbols]
+    budget_s = call.limits.lsp_enrich_budget_ms / _MS
+    found = await servers.pool.workspace_symbols(workspace.path, wanted.name, known, budget_s)
     return Live(found.symbols, found.sources)

@@ -44,16 +44,18 @@ class Indexes:
         if index is not None:
             return index
         async with self._opening:
-            index = self._open.get(workspace.path)
-            if index is None:
-                # Shielded: an index that opened while its caller was cancelled must still be known to `close`.
-                with anyio.CancelScope(shield=True):
-                    index, job = await anyio.to_thread.run_sync(self._open_index, workspace)
-                    self._open[workspace.path] = index
-                    workspace.index = index
-                if self._on_open is not None:
-                    await self._on_open(workspace, job)
-            return index
+            return self._open.get(workspace.path) or await self._open_one(workspace)
+
+    async def _open_one(self, workspace: Workspace) -> WorkspaceIndex:
+        # Shielded: an index that opened while its caller was cancelled must still be known to `close`.
+        opened: list[tuple[WorkspaceIndex, Job | None]] = []
+        with anyio.CancelScope(shield=True):
+            opened.append(await anyio.to_thread.run_sync(self._open_index, workspace))
+            self._open[workspace.path] = workspace.index = opened[0][0]
+        index, job = opened[0]
+        if self._on_open is not None:
+            await self._on_open(workspace, job)
+        return index
 
     async def forget(self, workspace: Workspace) -> None:
         """Close the index of a workspace that is no longer served; it stays on disk."""

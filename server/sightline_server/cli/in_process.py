@@ -9,7 +9,7 @@ import argparse
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sightline_server.cli.command import config_of, set_up_logging
 
@@ -50,6 +50,17 @@ def run_on_workspace(args: argparse.Namespace, work: Callable[[Services, Workspa
             return await work(services, workspace)
 
     return anyio.run(main)
+
+
+async def call_tool_on(
+    name: str, arguments: dict[str, Any], services: Services, workspace: Workspace
+) -> dict[str, Any]:
+    """The structured content of one tool call on the command's workspace."""
+    from sightline_server.dispatch import call_tool
+    from sightline_server.sessions.session import TransportKind
+
+    session = services.new_session(TransportKind.MEMORY)
+    return (await call_tool(services, session, name, {**arguments, "workspace": workspace.path})).body
 
 
 def _project_root(path: str) -> str:

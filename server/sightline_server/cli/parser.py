@@ -11,11 +11,25 @@ from sightline_server.cli.completions import COMPLETIONS
 from sightline_server.cli.config import CONFIG
 from sightline_server.cli.doctor import DOCTOR
 from sightline_server.cli.index import INDEX, SYNC
+from sightline_server.cli.search import LOCATE, OUTLINE, SEARCH
 from sightline_server.cli.serve_mcp import SERVE_MCP
 from sightline_server.cli.status import CANCEL, STATUS
 from sightline_server.cli.trust import TRUST
 
-COMMANDS: tuple[Command, ...] = (SERVE_MCP, INDEX, SYNC, STATUS, CANCEL, DOCTOR, TRUST, CONFIG, COMPLETIONS)
+COMMANDS: tuple[Command, ...] = (
+    SERVE_MCP,
+    SEARCH,
+    LOCATE,
+    OUTLINE,
+    INDEX,
+    SYNC,
+    STATUS,
+    CANCEL,
+    DOCTOR,
+    TRUST,
+    CONFIG,
+    COMPLETIONS,
+)
 
 
 class _Parser(argparse.ArgumentParser):

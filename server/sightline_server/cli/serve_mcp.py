@@ -20,6 +20,12 @@ def _configure(parser: argparse.ArgumentParser) -> None:
         "--allowed-root", action="append", metavar="PATH", help="where workspaces may be discovered (repeatable)"
     )
     parser.add_argument("--toolset", metavar="LIST", help="toolsets or tools, separated by commas (default: default)")
+    parser.add_argument(
+        "--no-prewarm", dest="prewarm", action="store_false", default=None, help="open indexes at first use only"
+    )
+    parser.add_argument(
+        "--no-watch", dest="watch", action="store_false", default=None, help="do not watch for changes"
+    )
     parser.add_argument("--token-file", metavar="FILE", help="bearer token for HTTP (or set SIGHTLINE_TOKEN)")
 
 
@@ -34,6 +40,8 @@ def _run(args: argparse.Namespace) -> int:
         auto_workspace=args.auto_workspace,
         allowed_root=args.allowed_root,
         toolset=args.toolset.split(",") if args.toolset is not None else None,
+        prewarm=args.prewarm,
+        watch=args.watch,
         token_file=args.token_file,
     )
     # Importing the MCP library takes a second, so a wrong flag must have been told before.

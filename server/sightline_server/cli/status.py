@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sightline_server.cli.command import Command
-from sightline_server.cli.in_process import add_workspace_flags, run_on_workspace
-
-if TYPE_CHECKING:
-    from sightline_server.app import Services
-    from sightline_server.workspaces import Workspace
+from sightline_server.cli.in_process import add_workspace_flags, call_tool_on, run_on_workspace
 
 
 def _configure_status(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +22,7 @@ def _configure_cancel(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_status(args: argparse.Namespace) -> int:
-    body = run_on_workspace(args, _call_tool("index_status", {}))
+    body = run_on_workspace(args, functools.partial(call_tool_on, "index_status", {}))
     if args.json:
         sys.stdout.write(json.dumps(body) + "\n")
     elif "error" in body:
@@ -38,23 +35,12 @@ def _run_status(args: argparse.Namespace) -> int:
 
 
 def _run_cancel(args: argparse.Namespace) -> int:
-    body = run_on_workspace(args, _call_tool("cancel_job", {"job_id": args.job_id}))
+    body = run_on_workspace(args, functools.partial(call_tool_on, "cancel_job", {"job_id": args.job_id}))
     if "error" in body:
         sys.stderr.write(f"sightline: {body['error']['message']}\n")
         return 2
     sys.stdout.write(json.dumps(body) + "\n" if args.json else f"job {body['job_id']} is {body['status']}\n")
     return 0
-
-
-def _call_tool(name: str, arguments: dict[str, Any]) -> Any:
-    async def work(services: Services, workspace: Workspace) -> dict[str, Any]:
-        from sightline_server.dispatch import call_tool
-        from sightline_server.sessions.session import TransportKind
-
-        session = services.new_session(TransportKind.MEMORY)
-        return (await call_tool(services, session, name, {**arguments, "workspace": workspace.path})).body
-
-    return work
 
 
 def _shown(body: dict[str, Any]) -> str:

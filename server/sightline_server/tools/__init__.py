@@ -15,7 +15,9 @@ from sightline_server.tools.get_server_capabilities import GET_SERVER_CAPABILITI
 from sightline_server.tools.health_check import HEALTH_CHECK
 from sightline_server.tools.index_repo import INDEX_REPO
 from sightline_server.tools.index_status import INDEX_STATUS
+from sightline_server.tools.locate_symbol import LOCATE_SYMBOL
 from sightline_server.tools.restart_lsp_server import RESTART_LSP_SERVER
+from sightline_server.tools.search_code import SEARCH_CODE
 from sightline_server.tools.start_lsp import START_LSP
 from sightline_server.tools.sync_repo import SYNC_REPO
 from sightline_server.tools.workspace_folders import (
@@ -25,6 +27,8 @@ from sightline_server.tools.workspace_folders import (
 )
 
 TOOLS: tuple[AnyTool, ...] = (
+    SEARCH_CODE,
+    LOCATE_SYMBOL,
     INDEX_REPO,
     SYNC_REPO,
     CANCEL_JOB,

@@ -6,10 +6,10 @@ import functools
 from typing import Annotated
 
 from pydantic import Field
-from sightline_search.locate import locate
 
 from sightline_core.types import Note
 from sightline_indexer.store import Snapshot
+from sightline_search.locate import locate
 from sightline_search.merge import merge_live
 from sightline_search.model import DetailLevel, Intent, SearchResult
 from sightline_server.completeness import Facts, ToolKind
@@ -108,8 +108,9 @@ LOCATE_SYMBOL = Tool(
     name="locate_symbol",
     title="Locate a symbol",
     description=(
-        "Finds where a name is defined: class, function, method, type, constant. Exact names only; an unknown name gives "
-        "no results and near names in did_you_mean. Use search_code when you do not know the name, or want uses of it."
+        "Finds where a name is defined: class, function, method, type, constant. Exact names only; an unknown name "
+        "gives no results and near names in did_you_mean. Use search_code when you do not know the name, or want its "
+        "uses."
     ),
     toolset=Toolset.CORE,
     kind=ToolKind.SEARCH,

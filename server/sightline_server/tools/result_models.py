@@ -83,23 +83,20 @@ def _lines(hit: Hit) -> list[LineModel] | None:
 
 
 def install_actions(sources: tuple[Source, ...] | None, most: int) -> list[ActionModel]:
-    """How to get the language servers that are missing."""
+    """How to get the language servers that are missing: one entry, the languages with most files first."""
     missing = [source for source in sources or () if source.status is SourceStatus.NOT_INSTALLED and source.server]
-    return [
-        ActionModel(
-            tool="detect_lsp_servers",
-            arguments={},
-            reason=f"[{source.language}] no language server is installed; get {source.server}: {source.detail}",
-        )
-        for source in missing[:most]
-    ]
+    if not missing:
+        return []
+    ways = "; ".join(f"[{source.language}] {source.detail}" for source in missing[:most])
+    reason = f"Answers from the index alone; a language server makes them more exact: {ways}"
+    return [ActionModel(tool="detect_lsp_servers", arguments={}, reason=reason)]
 
 
 def follow_up_actions(hits: tuple[Hit, ...], most: int) -> list[ActionModel]:
     """What an agent usually asks after these results."""
     actions: list[ActionModel] = []
     for hit in hits[:1]:
-        if hit.kind == "text":
+        if hit.kind in ("text", "file"):
             reason = f"See what {hit.path} defines."
             actions.append(ActionModel(tool="get_file_outline", arguments={"path": hit.path}, reason=reason))
         else:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
-from sightline_search.engine import search
 
 from sightline_core.types import Note, Source
 from sightline_indexer.store import Snapshot
+from sightline_search.engine import search
 from sightline_search.merge import merge_live
 from sightline_search.model import DetailLevel, Intent, SearchMode, SearchOptions, SearchResult
 from sightline_server.completeness import Facts, ToolKind
@@ -217,9 +217,9 @@ SEARCH_CODE = Tool(
     name="search_code",
     title="Search code",
     description=(
-        "Searches files and symbols of the workspace: give a name, words, a path, an error or stack trace, or a whole bug "
-        "report, and get ranked places, definitions first. mode=literal and mode=regex give every exact match. "
-        "Use locate_symbol when you know the exact name of a definition."
+        "Searches files and symbols of the workspace: give a name, words, a path, an error or stack trace, or a "
+        "whole bug report, and get ranked places, definitions first. mode=literal and mode=regex give every exact "
+        "match. Use locate_symbol when you know the exact name of a definition."
     ),
     toolset=Toolset.CORE,
     kind=ToolKind.SEARCH,

@@ -1,0 +1,171 @@
+"""`sightline search`, `locate` and `outline`: the search tools for people."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from sightline_server.cli.command import Command
+from sightline_server.cli.in_process import add_workspace_flags, call_tool_on, run_on_workspace
+
+if TYPE_CHECKING:
+    from sightline_server.cli.paint import Paint
+
+_MODES = ("auto", "text", "regex", "literal", "symbol", "path")
+_KINDS_LEFT_UNSAID = ("text", "file")
+
+
+def _configure_search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", nargs="+", help="a name, words, a path or an error; filters such as lang:go work")
+    parser.add_argument("-m", "--mode", choices=_MODES, default="auto", help="how to read the query (default: auto)")
+    parser.add_argument("-r", "--regex", dest="mode", action="store_const", const="regex", help="a pattern (RE2)")
+    parser.add_argument("-F", "--literal", dest="mode", action="store_const", const="literal", help="exact text")
+    parser.add_argument("-i", "--ignore-case", action="store_true", help="case does not count")
+    parser.add_argument("--path", default="", metavar="GLOB", help="only files that match")
+    parser.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these files (repeatable)")
+    parser.add_argument("--no-tests", action="store_true", help="leave test files out")
+    parser.add_argument("-c", "--count", action="store_true", help="only how many matches each file has")
+    parser.add_argument("-C", "--context", action="store_true", help="show the lines around each result")
+    parser.add_argument("--explain", action="store_true", help="say how the query was read and scored")
+    _add_narrowing(parser)
+
+
+def _configure_locate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="bare or qualified: Foo, foo.bar, Foo::bar")
+    parser.add_argument("--path", default="", metavar="GLOB", help="only files that match")
+    _add_narrowing(parser)
+
+
+def _configure_outline(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="the file, relative to the workspace")
+    parser.add_argument("--top", action="store_true", help="only the outermost definitions")
+    add_workspace_flags(parser, positional=False)
+
+
+def _add_narrowing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-l", "--language", default="", metavar="NAME", help="only this language")
+    parser.add_argument("-k", "--kind", metavar="KIND", help="only symbols of this kind, such as class or function")
+    parser.add_argument("-n", "--limit", type=int, default=10, metavar="N", help="how many results (default: 10)")
+    parser.add_argument("--enrich", action="store_true", help="ask language servers too, which takes longer")
+    add_workspace_flags(parser, positional=False)
+
+
+def _run_search(args: argparse.Namespace) -> int:
+    arguments: dict[str, Any] = {
+        "query": " ".join(args.query),
+        "mode": args.mode,
+        "path": args.path,
+        "exclude": args.exclude,
+        "language": args.language,
+        "kind": args.kind,
+        "case_sensitive": False if args.ignore_case else None,
+        "include_tests": not args.no_tests,
+        "limit": args.limit,
+        "count_only": args.count,
+        "detail_level": "context" if args.context else "signature",
+        "enrich": args.enrich,
+        "explain": args.explain,
+    }
+    return _answer(args, "search_code", arguments)
+
+
+def _run_locate(args: argparse.Namespace) -> int:
+    arguments = {
+        "name": args.name,
+        "path": args.path,
+        "language": args.language,
+        "kind": args.kind,
+        "limit": args.limit,
+        "enrich": args.enrich,
+    }
+    return _answer(args, "locate_symbol", arguments)
+
+
+def _run_outline(args: argparse.Namespace) -> int:
+    return _answer(args, "get_file_outline", {"path": args.path, "depth": "top" if args.top else "all"})
+
+
+def _answer(args: argparse.Namespace, tool: str, arguments: dict[str, Any]) -> int:
+    given = {key: value for key, value in arguments.items() if value is not None}
+    body = run_on_workspace(args, functools.partial(call_tool_on, tool, given))
+    if "error" in body:
+        sys.stdout.write(json.dumps(body) + "\n" if args.json else "")
+        sys.stderr.write(f"sightline: {body['error']['message']}\n")
+        return 2
+    if args.json:
+        sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n")
+    else:
+        _print(body)
+    found = body.get("results") or body.get("counts") or body.get("symbols")
+    return 0 if found else 1
+
+
+def _print(body: dict[str, Any]) -> None:
+    from sightline_server.cli.paint import Paint
+
+    paint = Paint(sys.stdout)
+    lines: list[str] = []
+    for count in body.get("counts", []):
+        lines.append(f"{paint.path(count['path'])}:{count['matches']}")
+    for result in body.get("results", []):
+        lines += _result_lines(result, paint)
+    lines += _symbol_lines(body.get("symbols", []), paint, 0)
+    sys.stdout.write("".join(line + "\n" for line in lines))
+    for line in _remarks(body):
+        sys.stderr.write(f"{line}\n")
+
+
+def _result_lines(result: dict[str, Any], paint: Paint) -> list[str]:
+    where = f"{paint.path(result['path'])}:{paint.number(result['line'])}"
+    text = result.get("signature", result["name"]).strip()
+    kind = "" if result["kind"] in _KINDS_LEFT_UNSAID else paint.kind(result["kind"]) + " "
+    inside = f"  {paint.dim('in ' + result['symbol'])}" if result.get("symbol") else ""
+    lines = [paint.fit(f"{where}  {kind}{paint.match(text, result['name'])}{inside}")]
+    for line in result.get("lines", []):
+        mark = ">" if line["line"] == result["line"] else " "
+        number = paint.dim(format(line["line"], "5"))
+        lines.append(paint.fit(f"  {mark}{number} {paint.match(line['text'], result['name'])}"))
+    if "score_parts" in result:
+        lines.append(paint.dim("        " + ", ".join(f"{k} {v:g}" for k, v in result["score_parts"].items())))
+    return lines
+
+
+def _symbol_lines(symbols: list[dict[str, Any]], paint: Paint, depth: int) -> list[str]:
+    lines: list[str] = []
+    for symbol in symbols:
+        text = symbol.get("signature") or symbol["name"]
+        number = paint.number(format(symbol["line"], "5"))
+        lines.append(paint.fit(f"{number}  {'  ' * depth}{paint.kind(symbol['kind'])} {text}"))
+        lines += _symbol_lines(symbol.get("children", []), paint, depth + 1)
+    return lines
+
+
+def _remarks(body: dict[str, Any]) -> list[str]:
+    remarks: list[str] = []
+    if body.get("why"):
+        remarks.append(f"read as {body['query_intent']}: {body['why']}")
+    if body.get("did_you_mean"):
+        remarks.append("did you mean: " + ", ".join(body["did_you_mean"]))
+    metadata = body["metadata"]
+    if metadata["result_completeness"] != "complete":
+        remarks.append(f"the answer is {metadata['result_completeness']}:")
+        remarks += [f"  {warning['message']}" for warning in metadata.get("warnings", [])]
+    if metadata["freshness_status"] == "stale" and metadata["indexing_status"] == "ready":
+        remarks.append("the index may be behind the disk; bring it up with: sightline sync")
+    return remarks
+
+
+SEARCH = Command(
+    "search",
+    "search names, text, paths, errors and questions",
+    _configure_search,
+    _run_search,
+    example='sightline search "where are tokens refreshed"',
+)
+LOCATE = Command(
+    "locate", "find where a name is defined", _configure_locate, _run_locate, example="sightline locate Parser.parse"
+)
+OUTLINE = Command("outline", "list what a file defines", _configure_outline, _run_outline)
