@@ -10,6 +10,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.types import IndexingStatus, SchemaStatus
 from support.index_kit import opened, paths_with_word, picture, run, write_tree
