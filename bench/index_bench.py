@@ -138,7 +138,8 @@ def folder_bytes(folder: str) -> int:
 
 
 def bare_heartbeat() -> float:
-    program = "import sys; sys.path[:0] = [%r]; import index_bench as b, threading\n" % str(Path(__file__).parent)
+    here = str(Path(__file__).parent)
+    program = f"import sys; sys.path[:0] = [{here!r}]; import index_bench as b, threading\n"
     program += "stop, late = threading.Event(), []\nthreading.Timer(5, stop.set).start()\nb.heartbeat(stop, late)\n"
     program += "print(b.percentile(late, 0.999))"
     return float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout or "nan")
@@ -198,9 +199,10 @@ def main() -> None:
         index = WorkspaceIndex(RepoRoot(root), f"{place}/index", DEFAULT_LIMITS, watch=options.watch)
         index.open()
         measure_full(index, figures)
+        finish(index)
+        figures["index_over_source"] = round(folder_bytes(index.folder) / figures["_bytes"], 3)
         parsed = [name for name in names if (row := languages().get(language_of(name))) and row.symbols]
         measure_changes(index, root, parsed, options, figures)
-        figures["index_over_source"] = round(folder_bytes(index.folder) / figures["_bytes"], 3)
         index.close()
         report(figures, floor, options.tree, place)
 
