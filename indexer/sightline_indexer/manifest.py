@@ -190,6 +190,10 @@ class ManifestWriter:
 
     def close(self) -> None:
         """Close without keeping an unfinished generation."""
+        if not self._connection.in_transaction:
+            # The log of a large generation is as large as the generation; readers may keep it for now.
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 
     def recover(self, published: int) -> None:

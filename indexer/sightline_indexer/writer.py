@@ -15,7 +15,7 @@ from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_indexer import schema
 from sightline_indexer.documents import file_document, generation_document
-from sightline_indexer.index_health import incompatible, remove_fingerprint
+from sightline_indexer.index_health import incompatible, remove_fingerprint, remove_unpublished
 from sightline_indexer.layout import TEXT_FOLDER
 from sightline_indexer.manifest import GenerationRecord, KnownFile, ManifestWriter, known_files, paths_below
 from sightline_indexer.records import SKIPPING_PROBLEMS, Extracted
@@ -127,9 +127,9 @@ class IndexWriter:
     def close(self, *, settle: bool) -> None:
         """Close, dropping what was not committed; with `settle` running merges are waited for."""
         try:
+            self._rows.rollback()
             if self._dirty:
                 self._text.rollback()
-            self._rows.rollback()
             if settle:
                 self._text.wait_merging_threads()
         except (OSError, ValueError, sqlite3.Error) as error:
@@ -138,6 +138,10 @@ class IndexWriter:
             del self._text
             self._rows.close()
             self._words.close()
+            if self._dirty:
+                # A disk that is full must not stay full of what was never published, and the engine's own cleaning
+                # needs room.
+                remove_unpublished(os.path.join(self.folder, TEXT_FOLDER))
 
     def _begin(self) -> None:
         if not self._open:
