@@ -135,8 +135,12 @@ class Limits:
     max_line_chars: int = 240
     max_counted_files: int = 1_000
     max_name_chars: int = 80
+    name_tokens: int = 20
+    location_tokens: int = 60
+    signature_tokens: int = 120
+    context_tokens: int = 500
     snippet_context_lines: int = 2
-    max_snippet_lines: int = 12
+    max_snippet_lines: int = 16
 
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400
