@@ -110,6 +110,7 @@ class Limits:
     max_suggestions: int = 3
     max_results: int = 100
     max_query_words: int = 64
+    max_glob_chars: int = 512
     max_query_terms: int = 256
     max_ranked_terms: int = 32
     max_weighed_words: int = 20_000
@@ -150,8 +151,16 @@ class Limits:
     max_line_chars: int = 240
     max_counted_files: int = 1_000
     max_name_chars: int = 80
+    name_tokens: int = 20
+    location_tokens: int = 60
+    signature_tokens: int = 120
+    context_tokens: int = 500
+    occurrence_requests_ahead: int = 8
+    references_budget_s: float = 8.0
+    max_reference_files: int = 2_000
+    max_references: int = 5_000
     snippet_context_lines: int = 2
-    max_snippet_lines: int = 12
+    max_snippet_lines: int = 16
 
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400
