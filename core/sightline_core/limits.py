@@ -53,7 +53,7 @@ class Limits:
     max_directory_depth: int = 512
     max_git_index_bytes: int = 512 * 1024 * 1024
     max_git_file_bytes: int = 4096
-    max_unreadable_listed: int = 100
+    max_unreadable_paths: int = 100
     max_cached_directories: int = 100_000
     walk_progress_files: int = 1_000
 
@@ -87,7 +87,7 @@ class Limits:
     worker_batch_files: int = 64
     worker_batch_bytes: int = 512 * 1024
     worker_batch_path_bytes: int = 16 * 1024
-    worker_batches_ahead: int = 2
+    max_worker_batches: int = 2
     worker_memory_bytes: int = 3 * 1024 * 1024 * 1024
     worker_max_failed_starts: int = 3
     worker_poll_ms: int = 100
@@ -178,7 +178,7 @@ class Limits:
     lsp_max_header_bytes: int = 16 * 1024
     lsp_read_chunk_bytes: int = 256 * 1024
     lsp_stall_ms: int = 300
-    lsp_max_garbage: int = 100
+    lsp_max_bad_messages: int = 100
     lsp_max_queued_messages: int = 512
     lsp_max_pending_requests: int = 64
     lsp_write_timeout_s: float = 5.0
@@ -214,7 +214,7 @@ class Limits:
     lsp_max_cached_queries: int = 128
     lsp_inline_reads: int = 8
     lsp_program_cache_s: float = 10.0
-    lsp_first_file_scan: int = 5_000
+    lsp_first_file_entries: int = 5_000
 
 
 DEFAULT_LIMITS = Limits()

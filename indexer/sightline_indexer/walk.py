@@ -74,7 +74,7 @@ def walk_files(
     return Walk(
         files=tuple(walker.files),
         skipped=MappingProxyType(dict(walker.skipped)),
-        unreadable=tuple(walker.unreadable[: limits.max_unreadable_listed]),
+        unreadable=tuple(walker.unreadable[: limits.max_unreadable_paths]),
         directories=tuple(sorted(walker.directories)),
         cancelled=stopped,
     )
@@ -205,5 +205,5 @@ class _Walker:
 
     def _cannot_read(self, path: str) -> None:
         self.skipped[SkipReason.UNREADABLE] += 1
-        if len(self.unreadable) < self._limits.max_unreadable_listed:
+        if len(self.unreadable) < self._limits.max_unreadable_paths:
             self.unreadable.append(path)

@@ -103,7 +103,7 @@ class WorkerPool:
 
     def _feed(self, waiting: _Batches) -> None:
         for worker in list(self._workers):
-            while worker.batches_ahead < self._limits.worker_batches_ahead and (batch := waiting.take()):
+            while worker.batches_ahead < self._limits.max_worker_batches and (batch := waiting.take()):
                 if not worker.send(batch):
                     waiting.give_back(batch)
                     self._discard(worker)

@@ -168,7 +168,7 @@ class Connection:
                 continue
             self.last_traffic = anyio.current_time()
             self._take(self._reader.feed(data))
-            if self.garbage_count > self._limits.lsp_max_garbage:
+            if self.garbage_count > self._limits.lsp_max_bad_messages:
                 return "it sent garbage over and over"
             # A flood never suspends `receive`; give the other tasks their turn.
             await anyio.lowlevel.checkpoint()

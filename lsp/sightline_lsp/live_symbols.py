@@ -174,7 +174,7 @@ async def open_first_file(client: Client, root: RepoRoot, limits: Limits) -> Non
     """Open some file of the server's languages below `root`, unless one is open, and wait until it was looked at."""
     if any(_lies_in(uri, root.path) for uri in client.documents.open_uris):
         return
-    found = _first_file(root.path, client.row.languages, limits.lsp_first_file_scan)
+    found = _first_file(root.path, client.row.languages, limits.lsp_first_file_entries)
     if found is None:
         return
     document = await client.documents.sync(root, root.known(found), client.language)

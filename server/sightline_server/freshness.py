@@ -63,15 +63,16 @@ async def apply_policy(call: Call, policy: FreshnessPolicy) -> None:
 async def read(call: Call, work: Callable[[Snapshot], T]) -> T | NoSnapshot:
     """Run `work` on the newest snapshot in a thread; `NoSnapshot` while the first index has nothing to show."""
     index = await call.index()
-    with anyio.move_on_after(call.limits.first_snapshot_wait_s):
-        while True:
-            try:
-                return await in_thread(call, functools.partial(_work, index, work))
-            except SightlineError as error:
-                if error.code is not ErrorCode.INDEX_NOT_READY or index.status().active_job is None:
-                    raise
-            await anyio.sleep(call.limits.progress_interval_s)
-    return NoSnapshot()
+    give_up = call.now() + call.limits.first_snapshot_wait_s
+    while True:
+        try:
+            return await in_thread(call, functools.partial(_work, index, work))
+        except SightlineError as error:
+            if error.code is not ErrorCode.INDEX_NOT_READY or index.status().active_job is None:
+                raise
+        if call.now() >= give_up:
+            return NoSnapshot()
+        await anyio.sleep(call.limits.progress_interval_s)
 
 
 async def in_thread(call: Call, work: Callable[[], T]) -> T:

@@ -36,6 +36,8 @@ VOLATILE = {
 # Arguments that make each tool succeed in the small workspace; a new tool without its line here fails the test.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "index_repo": {"wait": True},
+    "search_code": {"query": "greet", "enrich": False},
+    "locate_symbol": {"name": "greet", "enrich": False},
     "sync_repo": {"wait": True},
     "index_status": {},
     "health_check": {},

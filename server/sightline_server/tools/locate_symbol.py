@@ -12,6 +12,7 @@ from sightline_indexer.store import Snapshot
 from sightline_search.locate import locate
 from sightline_search.merge import merge_live
 from sightline_search.model import DetailLevel, Intent, SearchResult
+from sightline_search.truncate import fit_hits
 from sightline_server.completeness import Facts, ToolKind
 from sightline_server.enrichment import alongside
 from sightline_server.freshness import FreshnessPolicy, NoSnapshot, apply_policy, read
@@ -89,7 +90,8 @@ async def run(call: Call, args: LocateArgs) -> Answer[LocateResult]:
     if isinstance(found, NoSnapshot):
         holes = (found.note,)
         found = SearchResult(Intent.SYMBOL)
-    hits = merge_live(found.hits, live.symbols, call.require_workspace().path, args.name)[: args.limit]
+    merged = merge_live(found.hits, live.symbols, call.require_workspace().path, args.name)[: args.limit]
+    hits, cuts = fit_hits(merged, args.detail_level, None, call.limits.max_structured_bytes, call.limits)
     result = LocateResult(
         results=[result_model(hit, args.detail_level) for hit in hits],
         did_you_mean=list(found.did_you_mean) or None if not hits else None,
@@ -100,7 +102,7 @@ async def run(call: Call, args: LocateArgs) -> Answer[LocateResult]:
             *install_actions(live.sources, call.limits.max_suggestions),
         ],
     )
-    facts = Facts(cuts=found.cuts, holes=(*holes, *found.holes), notes=found.notes, sources=live.sources)
+    facts = Facts(cuts=(*found.cuts, *cuts), holes=(*holes, *found.holes), notes=found.notes, sources=live.sources)
     return Answer(result, facts)
 
 

@@ -13,6 +13,7 @@ from sightline_indexer.store import Snapshot
 from sightline_search.engine import search
 from sightline_search.merge import merge_live
 from sightline_search.model import DetailLevel, Intent, SearchMode, SearchOptions, SearchResult
+from sightline_search.truncate import fit_hits
 from sightline_server.completeness import Facts, ToolKind
 from sightline_server.enrichment import Live, alongside, can_be_symbol
 from sightline_server.envelope import WireModel
@@ -180,10 +181,12 @@ async def _search_one(call: Call, query: str, options: SearchOptions, *, enrich:
     found, live = await alongside(call, query if can_ask else None, functools.partial(read, call, work))
     if isinstance(found, NoSnapshot):
         found = SearchResult(Intent.NATURAL_LANGUAGE, holes=(found.note,))
+    hits = found.hits
     if live.symbols:
-        hits = merge_live(found.hits, live.symbols, workspace.path, query)[: options.limit]
-        found = replace(found, hits=hits, did_you_mean=() if hits else found.did_you_mean)
-    return found, live
+        hits = merge_live(hits, live.symbols, workspace.path, query)[: options.limit]
+    kept, cuts = fit_hits(hits, options.detail, options.max_tokens, call.limits.max_structured_bytes, call.limits)
+    near = () if hits else found.did_you_mean
+    return replace(found, hits=kept, did_you_mean=near, cuts=(*found.cuts, *cuts)), live
 
 
 def _answer_model(found: SearchResult, args: SearchArgs) -> SearchAnswerModel:
