@@ -95,8 +95,7 @@ def _run_locked(job: Job, place: Workplace) -> None:
             job.end_cancelled()
         except (SightlineError, OSError, ValueError, sqlite3.Error) as error:
             job.fail(error if isinstance(error, SightlineError) else write_failure(error))
-        # Merging goes on after the end of the job; nobody has to wait for it.
-        _close(writer, settle=job.error is None and not job.is_cancelled())
+        _close(writer, settle=_is_time_to_merge(job, place, writer))
     finally:
         if not job.is_over:
             # An engine panicked or the interpreter is going down: whoever waits must not wait for ever.
@@ -156,6 +155,13 @@ def _run_passes(job: Job, place: Workplace, writer: IndexWriter, *, rebuilding: 
 def _is_complete(writer: IndexWriter) -> bool:
     record = read_generation(writer.connection, writer.published)
     return record is not None and record.complete
+
+
+def _is_time_to_merge(job: Job, place: Workplace, writer: IndexWriter) -> bool:
+    """After a job nobody waits for merges but the next job; single saves leave them to a later one."""
+    if job.error is not None or job.is_cancelled():
+        return False
+    return job.paths is None or writer.segment_count > place.limits.max_unmerged_segments
 
 
 def _close(writer: IndexWriter, *, settle: bool) -> None:

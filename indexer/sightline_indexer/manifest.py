@@ -79,7 +79,9 @@ def create_manifest(folder: str, root: str) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.executescript("BEGIN;" + _TABLES.replace("{lives_on}", str(LIVES_ON)))
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("pruned", "0")])
+        connection.executemany(
+            "INSERT INTO meta VALUES (?, ?)", [("root", root), ("pruned", "0"), ("vocabulary", "0")]
+        )
         connection.execute("INSERT INTO generations VALUES (0, 0, 0, 0, '', '{}')")
         connection.execute("COMMIT")
     finally:
@@ -276,6 +278,10 @@ class ManifestWriter:
                 (indexed_at, json.dumps(dict(skipped)), published),
             )
         sql.execute("COMMIT")
+
+    def note_vocabulary(self, size: int) -> None:
+        """Note how much of the vocabulary belongs to published generations."""
+        self._connection.execute("UPDATE meta SET value = ? WHERE name = 'vocabulary'", (str(size),))
 
     def rollback(self) -> None:
         """Forget what was not committed."""

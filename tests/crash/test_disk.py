@@ -84,3 +84,32 @@ def test_writes_that_fail_at_any_size_leave_the_old_index(tmp_path: Path) -> Non
         check_old_index_answers(index)
         with index.snapshot() as snapshot:
             assert paths_with_word(snapshot, "unique7") == {"big7.py"}
+
+
+def test_commits_that_fail_again_and_again_do_not_fill_the_disk(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    write_tree(root, SMALL)
+    broken = False
+
+    def fail() -> None:
+        if broken:
+            raise OSError(5, "Input/output error")
+
+    with opened(root, tmp_path / "index", between_commits=fail) as index:
+        run(index)
+        broken = True
+        write_tree(root, LARGE)
+        sizes = []
+        for _ in range(4):
+            job = index.start_job(mode=None, force=False, reason="test")
+            assert job.wait(WAIT_S)
+            assert job.state is JobState.FAILED
+            assert "Input/output error" in job.error.message
+            sizes.append(next((tmp_path / "index").glob("index-*/vocabulary")).stat().st_size)
+        assert len(set(sizes)) == 1
+        check_old_index_answers(index)
+        broken = False
+        run(index)
+        with index.snapshot() as snapshot:
+            assert snapshot.candidate_files("nique7 ") is not None
+            assert paths_with_word(snapshot, "unique7") == {"big7.py"}
