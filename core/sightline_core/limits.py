@@ -163,6 +163,18 @@ class Limits:
     snippet_context_lines: int = 2
     max_snippet_lines: int = 16
 
+    # -- code context --------------------------------------------------------------------------
+    min_context_tokens: int = 100
+    max_context_tokens: int = 20_000
+    max_context_line_chars: int = 500
+    context_search_results: int = 40
+    context_breadth_share: float = 0.2
+    context_depth_share: float = 0.75
+    context_depth_files: int = 3
+    context_window_lines: int = 8
+    context_followed_symbols: int = 3
+    context_uses: int = 20
+
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400
     lsp_navigation_timeout_s: float = 10.0
