@@ -107,7 +107,7 @@ class Limits:
     max_query_terms: int = 256
     max_ranked_terms: int = 32
     max_weighed_words: int = 20_000
-    max_ranked_files: int = 200
+    max_ranked_files: int = 120
     max_file_references: int = 32
     max_near_names: int = 5
     max_related_names: int = 40

@@ -77,15 +77,15 @@ def explain_parts(
     keys = tantivy.Query.term_set_query(snapshot.schema, schema.KEY, [file.path for file in files])
     only = (tantivy.Occur.Must, tantivy.Query.const_score_query(keys, 0.0))
     parts: dict[int, dict[str, float]] = {file.file_id: {} for file in files}
-    for field in _FIELDS:
-        query = planner.plan(terms, frozenset({field})).query
+    for name in _FIELDS:
+        query = planner.plan(terms, frozenset({name})).query
         if query is None:
             continue
         hits = snapshot.searcher.search(with_filters(query, [only]), len(files), count=False).hits
         file_ids = snapshot.file_ids([address for _, address in hits])
         for hit, file_id in zip(hits, file_ids, strict=True):
             if file_id in parts:
-                parts[file_id][f"field_{field}"] = round(float(hit[0]), 4)
+                parts[file_id][f"field_{name}"] = round(float(hit[0]), 4)
     return parts
 
 
