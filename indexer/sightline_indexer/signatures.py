@@ -17,7 +17,7 @@ _MODIFIER_LISTS = frozenset({"modifiers"})
 DECORATOR_BYTES = frozenset(b"@[#")
 # `export const`, `pub(crate) type`, `public static`: words before a definition on its line that belong to it.
 _LEADING_WORDS = re.compile(rb"[ \t]*((?:[a-z]+(?:\([a-z]+\))?[ \t]+)+)\Z")
-_TAIL = re.compile(r"(?:[ {:;,=(]|=>)+\Z")
+_TAIL = " {:;,=("
 
 
 def without_decorators(node: Node) -> Node:
@@ -59,7 +59,9 @@ def signature_of(source: bytes, line_start: int, start: int, end: int, one_line:
     text = " ".join(source[start : min(end, start + 4 * limit)].decode("utf-8", "ignore").split())
     if not (text.isascii() and text.isprintable()):
         text = clean_line(text)
-    text = _TAIL.sub("", text)
+    text = text.rstrip(_TAIL)
+    if text.endswith("=>"):
+        text = text[:-2].rstrip(_TAIL)
     if len(text) > limit:
         text = text[: limit - 1].rstrip() + "…"
     return text

@@ -1,10 +1,11 @@
 ; comments: //
 ; Definitions of Go: package-level names, methods under their receiver's type, fields and interface methods.
 
-(function_declaration name: (identifier) @name) @function
+(function_declaration name: (identifier) @name body: (block)? @inner) @function
 (method_declaration
   receiver: (parameter_list (parameter_declaration type: (_) @container))
-  name: (field_identifier) @name) @method
+  name: (field_identifier) @name
+  body: (block)? @inner) @method
 
 (type_declaration (type_spec name: (type_identifier) @name type: (struct_type (field_declaration_list) @body)) @struct)
 (type_declaration (type_spec name: (type_identifier) @name type: (interface_type) @body) @interface)
