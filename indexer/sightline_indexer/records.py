@@ -151,14 +151,24 @@ def to_symbol(entry: SymbolEntry, signature: str = "", doc: str = "") -> Symbol:
     return Symbol(
         name=entry.name,
         qualified_name=entry.qualified or joined,
-        kind=_KINDS[entry.kind % _DECLARATION],
+        kind=stored_kind(entry.kind),
         container=entry.container,
         signature=signature,
         doc=doc,
         range=Range(Position(entry.line, entry.column), Position(entry.end_line, entry.end_column)),
         name_position=Position(entry.name_line, entry.name_column),
-        declaration=entry.kind >= _DECLARATION,
+        declaration=is_declaration(entry.kind),
     )
+
+
+def stored_kind(number: int) -> SymbolKind:
+    """The kind of a stored symbol."""
+    return _KINDS[number % _DECLARATION]
+
+
+def is_declaration(number: int) -> bool:
+    """Whether a stored symbol only announces what is written elsewhere."""
+    return number >= _DECLARATION
 
 
 def kind_number(kind: SymbolKind) -> int:
