@@ -43,22 +43,21 @@ def _plain(model: type[BaseModel]) -> Schema:
     return plain
 
 
-def _inline(node: Any, definitions: dict[str, Any]) -> Any:
+def _inline(node: Any, definitions: dict[str, Any], inside: frozenset[str] = frozenset()) -> Any:
     if isinstance(node, list):
-        return [_inline(item, definitions) for item in cast("list[Any]", node)]
+        return [_inline(item, definitions, inside) for item in cast("list[Any]", node)]
     if not isinstance(node, dict):
         return node
-    table = dict(cast("dict[str, Any]", node))
+    table = _without_null(dict(cast("dict[str, Any]", node)))
     reference = table.pop("$ref", None)
     if reference is not None:
-        target = cast("Schema", _inline(definitions[reference.rsplit("/", 1)[-1]], definitions))
-        return {**target, **cast("Schema", _inline(table, definitions))}
-    table = _without_null(table)
-    if "anyOf" not in table and "$ref" in table:
-        return _inline(table, definitions)
+        name = str(reference).rsplit("/", 1)[-1]
+        # A type that contains itself is spelled out once; below that it is any object.
+        target = {"type": "object"} if name in inside else _inline(definitions[name], definitions, inside | {name})
+        return {**cast("Schema", target), **cast("Schema", _inline(table, definitions, inside))}
     # A property may itself be called `title`: only the generated keyword (a string) goes.
     return {
-        key: _inline(value, definitions)
+        key: _inline(value, definitions, inside)
         for key, value in table.items()
         if not (key == "title" and isinstance(value, str)) and not (key == "default" and value is None)
     }

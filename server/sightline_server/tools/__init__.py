@@ -11,7 +11,11 @@ from sightline_core.errors import ErrorCode, SightlineError, nearest_name
 from sightline_server.tools.base import AnyTool, Toolset
 from sightline_server.tools.cancel_job import CANCEL_JOB
 from sightline_server.tools.detect_lsp_servers import DETECT_LSP_SERVERS
+from sightline_server.tools.find_related_symbols import FIND_RELATED_SYMBOLS
+from sightline_server.tools.get_code_context import GET_CODE_CONTEXT
+from sightline_server.tools.get_file_outline import GET_FILE_OUTLINE
 from sightline_server.tools.get_server_capabilities import GET_SERVER_CAPABILITIES
+from sightline_server.tools.get_symbol_hierarchy import GET_SYMBOL_HIERARCHY
 from sightline_server.tools.health_check import HEALTH_CHECK
 from sightline_server.tools.index_repo import INDEX_REPO
 from sightline_server.tools.index_status import INDEX_STATUS
@@ -29,6 +33,10 @@ from sightline_server.tools.workspace_folders import (
 TOOLS: tuple[AnyTool, ...] = (
     SEARCH_CODE,
     LOCATE_SYMBOL,
+    GET_FILE_OUTLINE,
+    GET_SYMBOL_HIERARCHY,
+    FIND_RELATED_SYMBOLS,
+    GET_CODE_CONTEXT,
     INDEX_REPO,
     SYNC_REPO,
     CANCEL_JOB,
