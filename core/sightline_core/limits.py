@@ -148,7 +148,8 @@ class Limits:
     scan_threads: int = 4
     scan_first_files: int = 16
     scan_batch_files: int = 128
-    scan_window_bytes: int = 64 * 1024
+    scan_window_bytes: int = 256 * 1024
+    scan_join_bytes: int = 1024 * 1024
     max_line_chars: int = 240
     max_counted_files: int = 1_000
     max_name_chars: int = 80

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
@@ -22,7 +23,7 @@ from sightline_indexer.catalogue import Catalogue, FileEntry
 from sightline_indexer.file_traits import FileTrait
 from sightline_indexer.store import Snapshot
 from sightline_search.cursor import decode_cursor, encode_cursor, question_key
-from sightline_search.line_matches import LineMatch, count_lines, find_lines
+from sightline_search.line_matches import LineMatch, count_lines, find_lines, first_match
 from sightline_search.model import (
     DetailLevel,
     FileCount,
@@ -271,7 +272,13 @@ def _visit(
         enough,
         scan.deadline,
         scan.limits,
+        partial(_first_match, scan) if scan.pattern.line_by_line else None,
     )
+
+
+def _first_match(scan: _Scan, data: bytes, after: int) -> int | None:
+    window = scan.limits.scan_window_bytes
+    return first_match(data, scan.pattern, after, deadline=scan.deadline, window_bytes=window)
 
 
 def _acceptance(filters: Filters, limits: Limits) -> Callable[[FileEntry], bool]:

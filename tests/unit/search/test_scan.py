@@ -209,3 +209,18 @@ def test_counts_beyond_the_bound_are_cut_and_told(tree: Tree) -> None:
     assert len(result.counts) == 2
     assert isinstance(result.counts[0], FileCount)
     assert [note.code for note in result.cuts] == ["counts_cut"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        (r"\Aimport os", {("src/parse.py", 1), ("src/bom.py", 1), ("src/utf16.txt", 1)}),
+        (r"\A(import|value) \w+", {("src/parse.py", 1), ("src/bom.py", 1), ("src/utf16.txt", 1)}),
+        (r"end'\z", {("src/no_final_newline.py", 2)}),
+        (r"(?-m)^package \w+", {("src/server.go", 1), ("vendor/lib/util.go", 1)}),
+    ],
+)
+def test_the_begin_and_the_end_of_a_file_can_be_asked_for(
+    tree: Tree, pattern: str, expected: set[tuple[str, int]]
+) -> None:
+    assert {(path, line) for path, line, _ in tree.every_match(pattern)} == expected
