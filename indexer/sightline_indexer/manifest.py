@@ -92,7 +92,9 @@ def create_manifest(folder: str, root: str) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.executescript("BEGIN;" + _TABLES.replace("{lives_on}", str(LIVES_ON)))
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("pruned", "0")])
+        connection.executemany(
+            "INSERT INTO meta VALUES (?, ?)", [("root", root), ("pruned", "0"), ("vocabulary", "0")]
+        )
         connection.execute("INSERT INTO generations VALUES (0, 0, 0, 0, '', '{}')")
         connection.execute("COMMIT")
     finally:
@@ -214,6 +216,10 @@ class ManifestWriter:
 
     def close(self) -> None:
         """Close without keeping an unfinished generation."""
+        if not self._connection.in_transaction:
+            # The log of a large generation is as large as the generation; readers may keep it for now.
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 
     def recover(self, published: int) -> None:
@@ -296,6 +302,10 @@ class ManifestWriter:
                 (indexed_at, json.dumps(dict(skipped)), published),
             )
         sql.execute("COMMIT")
+
+    def note_vocabulary(self, size: int) -> None:
+        """Note how much of the vocabulary belongs to published generations."""
+        self._connection.execute("UPDATE meta SET value = ? WHERE name = 'vocabulary'", (str(size),))
 
     def rollback(self) -> None:
         """Forget what was not committed."""

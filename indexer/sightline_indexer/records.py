@@ -56,7 +56,7 @@ class SymbolEntry(NamedTuple):
     name_column: int
 
 
-class Task(msgspec.Struct, frozen=True, array_like=True):
+class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One file for a worker; an answer is only complete when its digest differs from `known_digest`."""
 
     path: str
@@ -64,7 +64,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True):
     parse: bool = True
 
 
-class Extracted(msgspec.Struct, frozen=True, array_like=True):
+class Extracted(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All that the index keeps of one file."""
 
     path: str
