@@ -52,7 +52,7 @@ def locate(
     key = question_key("locate", name, chosen)
     offset = decode_cursor(cursor, snapshot.generation, key)
     wanted = parse_name(clean_text(name[: limits.max_query_chars]))
-    found = find_definitions(snapshot, wanted, chosen, limits) if wanted is not None else []
+    found, notes = _locate(snapshot, wanted, chosen, limits) if wanted is not None else ([], ())
     rows = [item.row for item in found[offset : offset + limit]]
     page = snapshot.definitions(rows, texts=detail is not DetailLevel.LOCATION)
     following = offset + limit
@@ -64,11 +64,30 @@ def locate(
         total_candidates=len(found),
         next_cursor=encode_cursor(snapshot.generation, key, following) if following < len(found) else "",
         holes=holes_of(snapshot),
+        notes=notes,
     )
 
 
+def _locate(
+    snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits
+) -> tuple[list[Definition], tuple[Note, ...]]:
+    """Definitions in the case that was written; values only when a kind of value is asked for, else they are noted."""
+    found = sorted(_matching(snapshot, wanted, filters, limits, match_case=True), key=_order)
+    if filters.kind is not None:
+        return found, ()
+    primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
+    if primary or not found:
+        return primary, ()
+    places = ", ".join(
+        f"{stored_kind(item.row.kind).value} {item.row.path}:{item.row.line}"
+        for item in found[: limits.max_near_names]
+    )
+    message = f"No function or type has that name, but {len(found)} values or announcements do: {places}. Add kind."
+    return [], (Note("values_only", message),)
+
+
 def find_definitions(snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits) -> list[Definition]:
-    """All definitions of a name in the order of `locate`."""
+    """All definitions of a name in the order of `locate`; also in another case, and values when nothing else is."""
     found = _matching(snapshot, wanted, filters, limits, match_case=True)
     # Who types a name in small letters does not mind its case; who types capitals does.
     if not found and wanted.dotted.islower():

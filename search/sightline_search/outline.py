@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sightline_core.errors import ErrorCode, SightlineError
+from sightline_core.languages import is_primary
 from sightline_core.limits import Limits
 from sightline_core.types import Note, Symbol
 from sightline_indexer.store import Snapshot
@@ -33,11 +34,12 @@ class OutlineItem:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The definitions of one file; `problem` says why it may have none."""
+    """The definitions of one file; `problem` says why it may have none, `left_out` counts variables and fields."""
 
     path: str
     language: str
     items: tuple[OutlineItem, ...]
+    left_out: int = 0
     problem: str = ""
     holes: tuple[Note, ...] = ()
 
@@ -48,8 +50,12 @@ class _Open:
     children: list[OutlineItem] = field(default_factory=list["OutlineItem"])
 
 
-def outline(snapshot: Snapshot, path: str, depth: OutlineDepth = OutlineDepth.ALL, *, limits: Limits) -> Outline:
+def outline(
+    snapshot: Snapshot, path: str, depth: OutlineDepth = OutlineDepth.ALL, *, values: bool = False, limits: Limits
+) -> Outline:
     """The outline of an indexed file; raises `file_not_found` with paths that could have been meant.
+
+    Functions and types, and the values that the language counts in; with `values` variables and fields too.
 
     `path` is relative to the root, as `RepoRoot.resolve` gives it.
     """
@@ -62,11 +68,13 @@ def outline(snapshot: Snapshot, path: str, depth: OutlineDepth = OutlineDepth.AL
             hint="Check the path, or find it with search_code and mode=path.",
             data={"did_you_mean": list(near)},
         )
-    symbols = [record.symbol for record in snapshot.symbols_in(file)]
+    everything = [record.symbol for record in snapshot.symbols_in(file)]
+    symbols = [symbol for symbol in everything if values or is_primary(symbol.kind, file.language)]
     items = nest(symbols)
     if depth is OutlineDepth.TOP:
         items = tuple(OutlineItem(item.symbol) for item in items)
-    return Outline(file.path, file.language, items, file.problem.value, holes_of(snapshot))
+    left_out = len(everything) - len(symbols)
+    return Outline(file.path, file.language, items, left_out, file.problem.value, holes_of(snapshot))
 
 
 def nest(symbols: list[Symbol]) -> tuple[OutlineItem, ...]:
