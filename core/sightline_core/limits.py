@@ -139,7 +139,7 @@ class Limits:
     max_regex_texts: int = 24
     max_regex_text_chars: int = 120
     max_regex_groups: int = 12
-    max_regex_program: int = 20_000
+    max_regex_instructions: int = 20_000
     max_regex_memory_bytes: int = 64 * 1024 * 1024
     min_regex_text_chars: int = 2
     few_candidate_files: int = 100
@@ -157,7 +157,7 @@ class Limits:
     location_tokens: int = 60
     signature_tokens: int = 120
     context_tokens: int = 500
-    occurrence_requests_ahead: int = 8
+    max_occurrence_requests: int = 8
     references_budget_s: float = 8.0
     max_reference_files: int = 2_000
     max_references: int = 5_000
@@ -169,8 +169,9 @@ class Limits:
     max_context_tokens: int = 20_000
     max_context_line_chars: int = 500
     context_search_results: int = 40
-    context_breadth_share: float = 0.2
-    context_depth_share: float = 0.75
+    context_item_tokens: int = 600
+    context_breadth_ratio: float = 0.2
+    context_depth_ratio: float = 0.75
     context_depth_files: int = 3
     context_window_lines: int = 8
     context_followed_symbols: int = 3

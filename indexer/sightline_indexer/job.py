@@ -17,6 +17,8 @@ from sightline_core.types import JobMode, JobState
 from sightline_indexer.job_log import JobRecord
 
 _ID_BYTES = 4
+# How often requests of other processes are looked for.
+_LOOK_S = 0.25
 
 
 class Job:
@@ -32,6 +34,8 @@ class Job:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._cancel = threading.Event()
+        self._asked_elsewhere: Callable[[], bool] | None = None
+        self._next_look = 0.0
         self._listeners: list[Callable[[Job], None]] = []
         self._state = JobState.QUEUED
         self._begun = time.monotonic()
@@ -81,8 +85,16 @@ class Job:
         self._cancel.set()
 
     def is_cancelled(self) -> bool:
-        """Whether it was asked to stop."""
+        """Whether it was asked to stop, here or by another process."""
+        if not self._cancel.is_set() and self._asked_elsewhere is not None and time.monotonic() > self._next_look:
+            self._next_look = time.monotonic() + _LOOK_S
+            if self._asked_elsewhere():
+                self._cancel.set()
         return self._cancel.is_set()
+
+    def watch_for_cancel(self, asked: Callable[[], bool]) -> None:
+        """Also stop when `asked` says so; it is called a few times a second at most."""
+        self._asked_elsewhere = asked
 
     def widen(self, paths: frozenset[str] | None) -> None:
         """Let a job that has not begun look at more."""

@@ -6,6 +6,7 @@ holds the lock was interrupted.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 
@@ -66,6 +67,32 @@ def mark_interrupted(folder: str, now: str) -> None:
     jobs = read_jobs(folder)
     if any(job.state in _UNFINISHED for job in jobs):
         _write(folder, [_interrupt(job, now) for job in jobs])
+
+
+def request_cancel(folder: str, job_id: str) -> JobRecord | None:
+    """Ask the process that runs a job to stop it; None when no unfinished job has that id."""
+    job = next((known for known in read_jobs(folder) if known.job_id == job_id), None)
+    if job is None or job.state not in _UNFINISHED:
+        return job
+    with open(_cancel_path(folder, job_id), "wb"):
+        pass
+    return job
+
+
+def is_cancel_requested(folder: str, job_id: str) -> bool:
+    """Whether another process asked for the end of a job."""
+    return os.path.exists(_cancel_path(folder, job_id))
+
+
+def forget_cancel(folder: str, job_id: str) -> None:
+    """Remove the request once the job is over."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(_cancel_path(folder, job_id))
+
+
+def _cancel_path(folder: str, job_id: str) -> str:
+    # Ids are made by us and looked up in the log before they name a file.
+    return os.path.join(folder, f"cancel-{job_id}")
 
 
 def recovery_report(jobs: tuple[JobRecord, ...]) -> RecoveryReport | None:

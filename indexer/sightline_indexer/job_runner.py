@@ -18,7 +18,7 @@ from sightline_core.types import JobMode, SchemaStatus
 from sightline_indexer import layout
 from sightline_indexer.index_health import examine
 from sightline_indexer.job import Job, now
-from sightline_indexer.job_log import mark_interrupted, record_job
+from sightline_indexer.job_log import forget_cancel, is_cancel_requested, mark_interrupted, record_job
 from sightline_indexer.locks import WriteLock
 from sightline_indexer.manifest import read_generation
 from sightline_indexer.path_filter import PathFilter
@@ -85,6 +85,7 @@ def _take_lock(job: Job, place: Workplace) -> bool:
 def _run_locked(job: Job, place: Workplace) -> None:
     mark_interrupted(place.folder, now())
     job.begin()
+    job.watch_for_cancel(lambda: is_cancel_requested(place.folder, job.job_id))
     _record(job, place)
     job.keep_record = lambda: _record(job, place)
     try:
@@ -97,6 +98,7 @@ def _run_locked(job: Job, place: Workplace) -> None:
             job.fail(error if isinstance(error, SightlineError) else write_failure(error))
         _close(writer, settle=_is_time_to_merge(job, place, writer))
     finally:
+        forget_cancel(place.folder, job.job_id)
         if not job.is_over:
             # An engine panicked or the interpreter is going down: whoever waits must not wait for ever.
             job.fail(SightlineError(ErrorCode.INTERNAL_ERROR, "The job was cut off.", hint="Run sync_repo."))

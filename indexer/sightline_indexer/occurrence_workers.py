@@ -84,7 +84,7 @@ class OccurrenceWorkers:
         while waiting and len(self._processes) < min(self._count, len(waiting)):
             self._processes.append(_Process(self._setup))
         for process in self._processes:
-            while waiting and len(process.asked) < self._limits.occurrence_requests_ahead:
+            while waiting and len(process.asked) < self._limits.max_occurrence_requests:
                 process.ask(waiting.popleft())
 
     def _readable(self, seconds: float) -> list[_Process]:

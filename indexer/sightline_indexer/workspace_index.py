@@ -21,7 +21,14 @@ from sightline_core.types import Freshness, IndexingStatus, JobMode, JobState, S
 from sightline_indexer import layout
 from sightline_indexer.index_health import Health, close_well, examine
 from sightline_indexer.job import Job, now, union
-from sightline_indexer.job_log import JobRecord, RecoveryReport, mark_interrupted, read_jobs, recovery_report
+from sightline_indexer.job_log import (
+    JobRecord,
+    RecoveryReport,
+    mark_interrupted,
+    read_jobs,
+    recovery_report,
+    request_cancel,
+)
 from sightline_indexer.job_runner import Workplace, run_job
 from sightline_indexer.locks import WriteLock
 from sightline_indexer.path_filter import PathFilter
@@ -218,6 +225,19 @@ class WorkspaceIndex:
             )
         job.request_cancel()
         return job
+
+    def cancel_elsewhere(self, job_id: str) -> JobRecord:
+        """Ask the process that runs a job to stop it; raises `job_not_found`. What is over stays as it ended."""
+        record = request_cancel(self.folder, job_id)
+        if record is None:
+            raise SightlineError(
+                ErrorCode.JOB_NOT_FOUND, f"There is no job '{job_id}'.", hint="index_status lists the jobs."
+            )
+        return record
+
+    def recorded_job(self, job_id: str) -> JobRecord | None:
+        """What the log knows of a job, of whatever process."""
+        return next((job for job in read_jobs(self.folder) if job.job_id == job_id), None)
 
     def _join(self, active: Job, *, force: bool, paths: frozenset[str] | None) -> Job:
         """Called with the condition held."""

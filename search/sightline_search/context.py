@@ -92,8 +92,9 @@ def build_context(
         detail=DetailLevel.LOCATION,
     )
     result = search(snapshot, root, query, options, limits, deadline)
-    share = limits.context_breadth_share if chosen is Strategy.BREADTH else limits.context_depth_share
-    budget = Budget(max_tokens, int(max_tokens * share), limits)
+    share = limits.context_breadth_ratio if chosen is Strategy.BREADTH else limits.context_depth_ratio
+    # In a small budget a share would be too little for any whole definition: there the best ones come first.
+    budget = Budget(max_tokens, max(int(max_tokens * share), min(max_tokens, limits.context_item_tokens)), limits)
     with TreeReader(root, limits) as reader:
         work = _Work(snapshot, root, limits, deadline, budget, reader)
         if chosen is Strategy.DEPTH:

@@ -69,7 +69,7 @@ def compile_pattern(text: str, *, regex: bool, case_sensitive: bool, limits: Lim
     spans_lines = may_span_lines(text) if regex else "\n" in text
     options = _options(limits, literal=not regex, case_sensitive=case_sensitive, spans_lines=spans_lines)
     compiled = _compile(b"(?m)" + data if regex else data, options)
-    if compiled.programsize > limits.max_regex_program:
+    if compiled.programsize > limits.max_regex_instructions:
         raise _too_large()
     required = required_literals(text, limits) if regex else _literal_group(text)
     # Only these know about the begin and the end of a text; to be on the safe side wherever they stand.

@@ -45,12 +45,17 @@ def shape_hit(hit: Hit, detail: DetailLevel, limits: Limits) -> Hit:
     if detail is DetailLevel.LOCATION:
         return replace(hit, name=name, qualified_name="", signature="", container="", lines=())
     shaped = replace(hit, name=name, lines=())
-    spare = limits.signature_tokens - typical_tokens(wire_text(replace(shaped, signature=""), DetailLevel.SIGNATURE))
+    spare = limits.signature_tokens - typical_tokens(_bare_text(shaped))
     shaped = replace(shaped, signature=_shorten(hit.signature, hit, spare))
     if detail is DetailLevel.SIGNATURE:
         return shaped
     spare = limits.context_tokens - typical_tokens(wire_text(shaped, detail))
     return replace(shaped, lines=_fit_lines(hit.lines, hit, spare))
+
+
+def _bare_text(hit: Hit) -> str:
+    """What a result takes without its signature; the parts of its score are asked for on top of any level."""
+    return wire_text(replace(hit, signature="", parts={}), DetailLevel.SIGNATURE)
 
 
 def wire_text(hit: Hit, detail: DetailLevel) -> str:

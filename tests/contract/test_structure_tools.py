@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 FILES = {
     "bank/account.py": (
         "class Account:\n    def __init__(self, owner):\n        self.owner = owner\n\n"
-        "    def deposit(self, amount):\n        def check():\n            return amount > 0\n        return check()\n"
+        "    def deposit(self, amount):\n        def check():\n            return amount\n        return check()\n"
     ),
     "bank/transfer.py": (
         "from bank.account import Account\n\n\ndef move_money(source: Account, target: Account, amount):\n"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import anyio
 from pydantic import Field
 
 from sightline_core.types import JobState
 from sightline_server.completeness import ToolKind
 from sightline_server.job_follow import wait_for
 from sightline_server.tools.base import Answer, Args, Call, Result, Tool, Toolset
+
+_UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 
 
 class CancelJobArgs(Args):
@@ -26,11 +29,18 @@ class CancelJobResult(Result):
 
 
 async def run(call: Call, args: CancelJobArgs) -> Answer[CancelJobResult]:
-    """Ask the job to stop and wait until it has."""
+    """Ask the job to stop, in whatever process it runs, and wait until it has."""
     index = await call.index()
-    job = index.cancel(args.job_id)
-    await wait_for(job, interval_s=0, deadline=min(call.deadline, call.now() + call.limits.cancel_wait_s))
-    return Answer(CancelJobResult(job_id=job.job_id, status=job.state))
+    deadline = min(call.deadline, call.now() + call.limits.cancel_wait_s)
+    if index.job(args.job_id) is not None:
+        job = index.cancel(args.job_id)
+        await wait_for(job, interval_s=0, deadline=deadline)
+        return Answer(CancelJobResult(job_id=job.job_id, status=job.state))
+    record = index.cancel_elsewhere(args.job_id)
+    while record.state in _UNFINISHED and call.now() < deadline:
+        await anyio.sleep(call.limits.progress_interval_s)
+        record = index.recorded_job(args.job_id) or record
+    return Answer(CancelJobResult(job_id=record.job_id, status=record.state))
 
 
 CANCEL_JOB = Tool(
