@@ -50,8 +50,8 @@ class Visit(Generic[Found]):
     """What is done with each file.
 
     `look` returns None when the file holds nothing; it may raise DeadlineError. `enough` says that a batch need not
-    go on, `accepts` leaves files out unread. `first_match`, where it can be used, finds the first place from an offset
-    on where texts joined by line breaks hold something; files before it are not looked into.
+    go on, `accepts` leaves files out unread. `first_match`, where it can be used, finds the first place from an
+    offset on where texts joined by line breaks hold something; files before it are not looked into.
     """
 
     root: RepoRoot
