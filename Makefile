@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 DIR    ?= $(CURDIR)
 PORT   ?= 9100
 
-.PHONY: run test test-servers check format wheel-smoke gates crash bench clean help
+.PHONY: run test test-servers check format wheel-smoke gates crash bench bench-index clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -43,6 +43,12 @@ check: $(VENV)/.dev  ## static checks
 format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+crash: $(VENV)/.dev  ## kill the indexer 1,000 times and damage 200 indexes
+	CRASH_KILLS=800 DAMAGES=200 $(BIN)/python -m pytest -q tests/crash tests/unit/indexer/test_index_health.py $(ARGS)
+
+bench-index: $(VENV)/.dev  ## measure indexing against parsing alone (TREE=…)
+	$(BIN)/python bench/index_bench.py "$(TREE)" $(ARGS)
 
 clean:           ## remove everything that was made here
 	rm -rf $(VENV) .cache dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -82,6 +82,7 @@ class Limits:
     index_writer_heap_bytes: int = 100_000_000
     index_first_commit_s: float = 2.0
     index_commit_factor: float = 3.0
+    max_unmerged_segments: int = 32
     worker_batch_files: int = 64
     worker_batch_bytes: int = 512 * 1024
     worker_batch_path_bytes: int = 16 * 1024
@@ -108,11 +109,12 @@ class Limits:
     max_query_terms: int = 256
     max_ranked_terms: int = 32
     max_weighed_words: int = 20_000
-    max_ranked_files: int = 200
+    max_ranked_files: int = 120
     max_file_references: int = 32
     max_near_names: int = 5
     max_related_names: int = 40
     max_part_files: int = 40
+    max_name_pieces: int = 16
     max_place_matches: int = 24
     place_window_bytes: int = 240
     max_path_results: int = 1_000

@@ -21,7 +21,7 @@ from sightline_core.types import Symbol
 from sightline_indexer.file_traits import traits_of
 from sightline_indexer.records import Extracted, Outcome, Problem, Task, pack_texts, to_entry
 from sightline_indexer.symbols import extract_symbols
-from sightline_indexer.words import WordSplitter, fold, words_and_parts
+from sightline_indexer.words import WordSplitter, fold
 
 _DIGEST_BYTES = 16
 _HEAD_BYTES = 8192
@@ -85,10 +85,10 @@ class Extractor:
             problem,
             content=words.whole,
             parts=words.parts,
-            path_words=words_and_parts((task.path,)),
+            path_words=self.words.split_short((task.path,)),
             names=" ".join({fold(symbol.name) for symbol in symbols if " " not in symbol.name}),
-            symbol_words=words_and_parts(symbol.name for symbol in symbols),
-            docs=words_and_parts(symbol.doc for symbol in symbols if symbol.doc),
+            symbol_words=self.words.split_short(symbol.name for symbol in symbols),
+            docs=self.words.split_short(symbol.doc for symbol in symbols if symbol.doc),
             # A search compares bytes; words of text in another encoding cannot rule such a file out.
             has_long_word=words.has_long or not _is_utf8(data),
             symbols=tuple(map(to_entry, symbols)),

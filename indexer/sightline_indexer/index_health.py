@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import zlib
 from collections.abc import Generator
@@ -23,6 +24,8 @@ from sightline_indexer.vocabulary import VOCABULARY_NAME
 
 _REMEDY = "Run index_repo with force=true to build it anew."
 _READ_BYTES = 1 << 20
+_ATTEMPTS = 10
+_SEGMENT_NAME = re.compile(r"[0-9a-f]{32}")
 _FOOTER_MAGIC = 1337  # the last four bytes of a segment file; the four before them are the footer's length
 
 
@@ -66,13 +69,10 @@ def examine(folder: str, root: str) -> Health:
     """The health of the index in `folder`, by reading all of its bytes once."""
     try:
         version = _check_manifest_version(folder, root)
-        fingerprint = _read_fingerprint(folder)
-        if fingerprint is None:
+        if not _matches_fingerprint(folder, version):
             # No clean close: the text files carry their own checksums, the manifest is checked by its structure.
             _check_segments(os.path.join(folder, TEXT_FOLDER))
             _check_structure(folder)
-        elif fingerprint != _compute_fingerprint(folder):
-            raise UnusableIndexError(SchemaStatus.CORRUPT_MANIFEST, "its files are not as they were written", version)
         _check_schema(folder)
     except UnusableIndexError as error:
         return error.health
@@ -113,6 +113,14 @@ def remove_fingerprint(folder: str) -> None:
         return
 
 
+def remove_unpublished(text_folder: str) -> None:
+    """Remove segment files that no commit names; only under the write lock, with no writer open."""
+    published = set(_segment_files(text_folder))
+    for name in os.listdir(text_folder):
+        if _SEGMENT_NAME.fullmatch(name.split(".", 1)[0]) and name not in published:
+            os.unlink(os.path.join(text_folder, name))
+
+
 def _check_manifest_version(folder: str, root: str) -> int:
     connection = manifest.open_manifest(folder, read_only=True)
     try:
@@ -128,6 +136,21 @@ def _check_manifest_version(folder: str, root: str) -> int:
         return version
     finally:
         connection.close()
+
+
+def _matches_fingerprint(folder: str, version: int) -> bool:
+    """False when there is none; raises when the files are others than it says."""
+    fingerprint = _read_fingerprint(folder)
+    if fingerprint is None:
+        return False
+    try:
+        same = fingerprint == _compute_fingerprint(folder)
+    except FileNotFoundError:
+        same = False
+    if not same and _read_fingerprint(folder) == fingerprint:
+        raise UnusableIndexError(SchemaStatus.CORRUPT_MANIFEST, "its files are not as they were written", version)
+    # A writer in another process took the fingerprint away while we looked.
+    return same
 
 
 def _check_structure(folder: str) -> None:
@@ -146,10 +169,18 @@ def _check_schema(folder: str) -> None:
 
 
 def _check_segments(folder: str) -> None:
-    for name in _segment_files(folder):
-        path = os.path.join(folder, name)
-        if not _footer_agrees(path):
-            raise UnusableIndexError(SchemaStatus.CORRUPT_MANIFEST, f"'{name}' of its text index is damaged")
+    checked: set[str] = set()
+    for attempt in range(_ATTEMPTS):
+        try:
+            for name in _segment_files(folder):
+                if name not in checked and not _footer_agrees(os.path.join(folder, name)):
+                    raise UnusableIndexError(SchemaStatus.CORRUPT_MANIFEST, f"'{name}' of its text index is damaged")
+                checked.add(name)
+            return
+        except FileNotFoundError:
+            # A writer in another process merged segments while we looked.
+            if attempt == _ATTEMPTS - 1:
+                raise
 
 
 def _segment_files(folder: str) -> list[str]:

@@ -38,6 +38,7 @@ class Job:
         self.started_at = ""
         self.ended_at = ""
         self.error: SightlineError | None = None
+        self.keep_record: Callable[[], None] = _keep_nothing
         self.changed_files = 0
         self.file_count = 0
 
@@ -133,8 +134,12 @@ class Job:
             self._state = state
             self.ended_at = now()
         self.board.finish(message, done=state is JobState.PUBLISHED)
-        self._ended.set()
-        self._tell()
+        try:
+            # On record first, so that nobody hears of an end that a crash could still turn into an interruption.
+            self.keep_record()
+        finally:
+            self._ended.set()
+            self._tell()
 
     def _on_progress(self, progress: Progress) -> None:
         # The end is told by `_end`, after which the state is final.
@@ -146,6 +151,10 @@ class Job:
             listeners = list(self._listeners)
         for listener in listeners:
             listener(self)
+
+
+def _keep_nothing() -> None:
+    """A job that never got the write lock leaves no trace on disk."""
 
 
 def union(left: frozenset[str] | None, right: frozenset[str] | None) -> frozenset[str] | None:

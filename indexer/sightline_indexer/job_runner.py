@@ -86,6 +86,7 @@ def _run_locked(job: Job, place: Workplace) -> None:
     mark_interrupted(place.folder, now())
     job.begin()
     _record(job, place)
+    job.keep_record = lambda: _record(job, place)
     try:
         writer, rebuilding = _open_writer(job, place)
         try:
@@ -94,14 +95,11 @@ def _run_locked(job: Job, place: Workplace) -> None:
             job.end_cancelled()
         except (SightlineError, OSError, ValueError, sqlite3.Error) as error:
             job.fail(error if isinstance(error, SightlineError) else write_failure(error))
-        # Merging goes on after the end of the job; nobody has to wait for it.
-        _record(job, place)
-        _close(writer, settle=job.error is None and not job.is_cancelled())
+        _close(writer, settle=_is_time_to_merge(job, place, writer))
     finally:
         if not job.is_over:
             # An engine panicked or the interpreter is going down: whoever waits must not wait for ever.
             job.fail(SightlineError(ErrorCode.INTERNAL_ERROR, "The job was cut off.", hint="Run sync_repo."))
-            _record(job, place)
 
 
 def _open_writer(job: Job, place: Workplace) -> tuple[IndexWriter, bool]:
@@ -159,6 +157,13 @@ def _is_complete(writer: IndexWriter) -> bool:
     return record is not None and record.complete
 
 
+def _is_time_to_merge(job: Job, place: Workplace, writer: IndexWriter) -> bool:
+    """After a job nobody waits for merges but the next job; single saves leave them to a later one."""
+    if job.error is not None or job.is_cancelled():
+        return False
+    return job.paths is None or writer.segment_count > place.limits.max_unmerged_segments
+
+
 def _close(writer: IndexWriter, *, settle: bool) -> None:
     try:
         writer.close(settle=settle)
@@ -168,7 +173,11 @@ def _close(writer: IndexWriter, *, settle: bool) -> None:
 
 
 def _record(job: Job, place: Workplace) -> None:
-    record_job(place.folder, job.record(), place.limits.max_recent_jobs)
+    try:
+        record_job(place.folder, job.record(), place.limits.max_recent_jobs)
+    except OSError as error:
+        # History is no reason to fail a job; on a full disk the index itself says what is wrong.
+        _LOG.warning("a job could not be recorded: %s", error)
 
 
 def _nothing() -> None:

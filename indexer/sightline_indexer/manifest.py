@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sightline_indexer.file_traits import FileTrait
 from sightline_indexer.records import SKIPPING_PROBLEMS, Extracted, FileRecord, Problem
@@ -45,6 +46,8 @@ CREATE TABLE generations (
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 _FILE_COLUMNS = "id, path, size, mtime_ns, inode, digest, language, traits, problem, symbol_count"
+# Well below the number of parameters that every SQLite takes.
+_IDS_AT_ONCE = 500
 _LIVE = "born <= :generation AND died > :generation"
 
 
@@ -58,6 +61,16 @@ class GenerationRecord:
     symbols: int
     indexed_at: str
     skipped: Mapping[str, int]
+
+
+class FileFacts(NamedTuple):
+    """What ranking weighs a file by."""
+
+    file_id: int
+    path: str
+    language: str
+    traits: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +92,9 @@ def create_manifest(folder: str, root: str) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.executescript("BEGIN;" + _TABLES.replace("{lives_on}", str(LIVES_ON)))
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("pruned", "0")])
+        connection.executemany(
+            "INSERT INTO meta VALUES (?, ?)", [("root", root), ("pruned", "0"), ("vocabulary", "0")]
+        )
         connection.execute("INSERT INTO generations VALUES (0, 0, 0, 0, '', '{}')")
         connection.execute("COMMIT")
     finally:
@@ -136,11 +151,22 @@ def searchable_rows(connection: sqlite3.Connection, generation: int) -> Iterator
 
 def files_by_id(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Iterator[FileRecord]:
     """The files with these ids; an id belongs to one version of one file."""
-    sql = f"SELECT {_FILE_COLUMNS} FROM files WHERE id = ?"  # noqa: S608
-    for file_id in file_ids:
-        row = connection.execute(sql, (file_id,)).fetchone()
-        if row is not None:
-            yield _file_record(row)
+    wanted = list(file_ids)
+    for start in range(0, len(wanted), _IDS_AT_ONCE):
+        some = wanted[start : start + _IDS_AT_ONCE]
+        marks = ",".join("?" * len(some))
+        sql = f"SELECT {_FILE_COLUMNS} FROM files WHERE id IN ({marks})"  # noqa: S608
+        yield from map(_file_record, connection.execute(sql, some).fetchall())
+
+
+def file_facts(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Iterator[FileFacts]:
+    """What ranking weighs files by."""
+    wanted = list(file_ids)
+    for start in range(0, len(wanted), _IDS_AT_ONCE):
+        some = wanted[start : start + _IDS_AT_ONCE]
+        marks = ",".join("?" * len(some))
+        sql = f"SELECT id, path, language, traits, size FROM files WHERE id IN ({marks})"  # noqa: S608
+        yield from map(FileFacts._make, connection.execute(sql, some))
 
 
 def file_by_path(connection: sqlite3.Connection, generation: int, path: str) -> FileRecord | None:
@@ -190,6 +216,10 @@ class ManifestWriter:
 
     def close(self) -> None:
         """Close without keeping an unfinished generation."""
+        if not self._connection.in_transaction:
+            # The log of a large generation is as large as the generation; readers may keep it for now.
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 
     def recover(self, published: int) -> None:
@@ -272,6 +302,10 @@ class ManifestWriter:
                 (indexed_at, json.dumps(dict(skipped)), published),
             )
         sql.execute("COMMIT")
+
+    def note_vocabulary(self, size: int) -> None:
+        """Note how much of the vocabulary belongs to published generations."""
+        self._connection.execute("UPDATE meta SET value = ? WHERE name = 'vocabulary'", (str(size),))
 
     def rollback(self) -> None:
         """Forget what was not committed."""

@@ -56,7 +56,7 @@ class SymbolEntry(NamedTuple):
     name_column: int
 
 
-class Task(msgspec.Struct, frozen=True, array_like=True):
+class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One file for a worker; an answer is only complete when its digest differs from `known_digest`."""
 
     path: str
@@ -64,7 +64,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True):
     parse: bool = True
 
 
-class Extracted(msgspec.Struct, frozen=True, array_like=True):
+class Extracted(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All that the index keeps of one file."""
 
     path: str
@@ -151,14 +151,24 @@ def to_symbol(entry: SymbolEntry, signature: str = "", doc: str = "") -> Symbol:
     return Symbol(
         name=entry.name,
         qualified_name=entry.qualified or joined,
-        kind=_KINDS[entry.kind % _DECLARATION],
+        kind=stored_kind(entry.kind),
         container=entry.container,
         signature=signature,
         doc=doc,
         range=Range(Position(entry.line, entry.column), Position(entry.end_line, entry.end_column)),
         name_position=Position(entry.name_line, entry.name_column),
-        declaration=entry.kind >= _DECLARATION,
+        declaration=is_declaration(entry.kind),
     )
+
+
+def stored_kind(number: int) -> SymbolKind:
+    """The kind of a stored symbol."""
+    return _KINDS[number % _DECLARATION]
+
+
+def is_declaration(number: int) -> bool:
+    """Whether a stored symbol only announces what is written elsewhere."""
+    return number >= _DECLARATION
 
 
 def kind_number(kind: SymbolKind) -> int:

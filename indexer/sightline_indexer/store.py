@@ -25,8 +25,9 @@ from sightline_indexer.candidates import candidate_query
 from sightline_indexer.catalogue import Catalogue, build_catalogue
 from sightline_indexer.index_health import incompatible, reading
 from sightline_indexer.layout import TEXT_FOLDER
-from sightline_indexer.manifest import GenerationRecord
+from sightline_indexer.manifest import FileFacts, GenerationRecord
 from sightline_indexer.records import FileRecord, SymbolRecord
+from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.vocabulary import Vocabulary
 from sightline_indexer.words import fold
 
@@ -98,6 +99,11 @@ class Snapshot:
         with reading():
             return {file.file_id: file for file in manifest.files_by_id(self._connection, file_ids)}
 
+    def file_facts(self, file_ids: Iterable[int]) -> dict[int, FileFacts]:
+        """Id → what ranking weighs a file by."""
+        with reading():
+            return {facts.file_id: facts for facts in manifest.file_facts(self._connection, file_ids)}
+
     def catalogue(self) -> Catalogue:
         """All searchable files in the order of a scan; kept until the next generation."""
         known = self._store.kept_catalogue(self.generation)
@@ -124,32 +130,42 @@ class Snapshot:
 
     # -- symbols -------------------------------------------------------------------------------
 
-    def symbols_named(
-        self, name: str, *, match_case: bool = True, limit: int | None = None, texts: bool = True
-    ) -> list[SymbolRecord]:
-        """Definitions with that very name, by path and place; see `with_texts` for those asked for without."""
+    def symbols_named(self, name: str, *, match_case: bool = True, limit: int | None = None) -> list[SymbolRecord]:
+        """Definitions with that very name, by path and place."""
         with reading():
             bound = self._bound(limit)
-            return symbol_rows.named(
-                self._connection, self.generation, name, match_case=match_case, limit=bound, texts=texts
-            )
+            return symbol_rows.named(self._connection, self.generation, name, match_case=match_case, limit=bound)
 
-    def symbols_with_prefix(self, prefix: str, *, limit: int | None = None, texts: bool = True) -> list[SymbolRecord]:
+    def rows_named(self, name: str, *, match_case: bool = True, limit: int | None = None) -> list[DefinitionRow]:
+        """Definitions with that very name as far as their order depends on it, themselves in no order."""
+        with reading():
+            bound = self._bound(limit)
+            return symbol_rows.rows_named(self._connection, self.generation, name, match_case=match_case, limit=bound)
+
+    def definitions(self, rows: Iterable[DefinitionRow], *, texts: bool = True) -> list[SymbolRecord]:
+        """The whole definitions of some rows, in their order."""
+        with reading():
+            return symbol_rows.at_rows(self._connection, rows, texts=texts)
+
+    def symbols_with_prefix(self, prefix: str, *, limit: int | None = None) -> list[SymbolRecord]:
         """Definitions whose name begins with `prefix` in any case, by name, path and place."""
         with reading():
-            return symbol_rows.with_prefix(
-                self._connection, self.generation, prefix, limit=self._bound(limit), texts=texts
-            )
+            return symbol_rows.with_prefix(self._connection, self.generation, prefix, limit=self._bound(limit))
 
-    def with_texts(self, records: Iterable[SymbolRecord]) -> list[SymbolRecord]:
-        """Definitions with their signatures and doc lines."""
+    def rows_with_prefix(self, prefix: str, *, limit: int | None = None) -> list[DefinitionRow]:
+        """Like `symbols_with_prefix`, as far as their order depends on it."""
         with reading():
-            return symbol_rows.with_texts(self._connection, records)
+            return symbol_rows.rows_with_prefix(self._connection, self.generation, prefix, limit=self._bound(limit))
 
     def symbols_in(self, file: FileRecord, *, texts: bool = True) -> list[SymbolRecord]:
         """The definitions of a file in its order."""
         with reading():
             return symbol_rows.in_file(self._connection, file, texts=texts)
+
+    def rows_holding(self, file_ids: Iterable[int], pieces: Sequence[str], *, every: bool) -> list[DefinitionRow]:
+        """The definitions of some files whose name holds one of some pieces, or `every` one, in any case."""
+        with reading():
+            return symbol_rows.rows_holding(self._connection, file_ids, pieces, every=every)
 
     def symbol_around(self, file_id: int, line: int) -> Symbol | None:
         """The innermost definition of a file that spans a line, without its signature and doc line."""

@@ -7,8 +7,8 @@ answers like a fresh one.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from sightline_core.types import Symbol
 from sightline_indexer.file_traits import FileTrait
@@ -25,23 +25,65 @@ _LOOKUP = (
 )
 
 
+_LIGHT = (
+    "SELECT s.file_id, s.ordinal, s.name, s.container, s.kind, s.line, f.path, f.language, f.traits"
+    " FROM symbols s JOIN files f ON f.id = s.file_id"
+)
+
+
+class DefinitionRow(NamedTuple):
+    """As much of a definition as its place in an order depends on; `kind` as it is stored."""
+
+    file_id: int
+    ordinal: int
+    name: str
+    container: str
+    kind: int
+    line: int
+    path: str
+    language: str
+    traits: int
+
+
 def named(
-    connection: sqlite3.Connection, generation: int, name: str, *, match_case: bool, limit: int, texts: bool = True
+    connection: sqlite3.Connection, generation: int, name: str, *, match_case: bool, limit: int
 ) -> list[SymbolRecord]:
-    """Definitions called `name`; without `texts` their signatures and doc lines are left empty."""
+    """Definitions called `name`."""
     # The column compares without case; that finds the rows through the index, the second comparison is exact.
     exact = " AND s.name = :name COLLATE BINARY" if match_case else ""
     sql = f"{_LOOKUP} AND s.name = :name{exact} ORDER BY f.path, s.ordinal LIMIT :limit"
-    return _records(connection, sql, {"generation": generation, "name": name, "limit": limit}, texts=texts)
+    return _records(connection, sql, {"generation": generation, "name": name, "limit": limit})
 
 
-def with_prefix(
-    connection: sqlite3.Connection, generation: int, prefix: str, *, limit: int, texts: bool = True
-) -> list[SymbolRecord]:
+def rows_named(
+    connection: sqlite3.Connection, generation: int, name: str, *, match_case: bool, limit: int
+) -> list[DefinitionRow]:
+    """Definitions called `name`, in no order; cheap for names that thousands of definitions have."""
+    exact = " AND s.name = :name COLLATE BINARY" if match_case else ""
+    sql = f"{_LIGHT} WHERE f.born <= :generation AND f.died > :generation AND s.name = :name{exact} LIMIT :limit"
+    values = {"generation": generation, "name": name, "limit": limit}
+    return list(map(DefinitionRow._make, connection.execute(sql, values)))
+
+
+def at_rows(connection: sqlite3.Connection, rows: Iterable[DefinitionRow], *, texts: bool) -> list[SymbolRecord]:
+    """The whole definitions of some rows, in their order."""
+    sql = f"SELECT {_COLUMNS} FROM symbols s WHERE s.file_id = ? AND s.ordinal = ?"  # noqa: S608
+    known: dict[int, list[tuple[str, str]]] = {}
+    records: list[SymbolRecord] = []
+    for row in rows:
+        if row.file_id not in known:
+            known[row.file_id] = _texts(connection, row.file_id) if texts else []
+        stored = connection.execute(sql, (row.file_id, row.ordinal)).fetchone()
+        place = (row.path, row.language, FileTrait(row.traits))
+        records.append(_record(row.ordinal, SymbolEntry(*stored[2:12]), row.file_id, place, known[row.file_id]))
+    return records
+
+
+def with_prefix(connection: sqlite3.Connection, generation: int, prefix: str, *, limit: int) -> list[SymbolRecord]:
     """Definitions whose name begins with `prefix`, in any case."""
     sql = f"{_LOOKUP} AND s.name >= :low AND s.name < :high ORDER BY s.name, f.path, s.ordinal LIMIT :limit"
     bounds = {"low": prefix, "high": prefix + "\U0010ffff", "generation": generation, "limit": limit}
-    return _records(connection, sql, bounds, texts=texts)
+    return _records(connection, sql, bounds)
 
 
 def in_file(connection: sqlite3.Connection, file: FileRecord, *, texts: bool = True) -> list[SymbolRecord]:
@@ -52,6 +94,31 @@ def in_file(connection: sqlite3.Connection, file: FileRecord, *, texts: bool = T
         _record(row[1], SymbolEntry(*row[2:12]), file.file_id, (file.path, file.language, file.traits), known)
         for row in connection.execute(sql, (file.file_id,))
     ]
+
+
+def rows_holding(
+    connection: sqlite3.Connection, file_ids: Iterable[int], pieces: Sequence[str], *, every: bool
+) -> list[DefinitionRow]:
+    """The definitions of some files whose name holds one of some pieces, or `every` one, in any case."""
+    joined = (" AND " if every else " OR ").join(["s.name LIKE ?"] * len(pieces)) or "1"
+    sql = f"{_LIGHT} WHERE s.file_id = ? AND ({joined}) ORDER BY s.ordinal"
+    patterns = [f"%{piece}%" for piece in pieces]
+    found: list[DefinitionRow] = []
+    for file_id in file_ids:
+        found.extend(map(DefinitionRow._make, connection.execute(sql, (file_id, *patterns))))
+    return found
+
+
+def rows_with_prefix(
+    connection: sqlite3.Connection, generation: int, prefix: str, *, limit: int
+) -> list[DefinitionRow]:
+    """Definitions whose name begins with `prefix`, in any case, by name, path and place."""
+    sql = (
+        f"{_LIGHT} WHERE f.born <= :generation AND f.died > :generation AND s.name >= :low AND s.name < :high"
+        " ORDER BY s.name, f.path, s.ordinal LIMIT :limit"
+    )
+    bounds = {"low": prefix, "high": prefix + "\U0010ffff", "generation": generation, "limit": limit}
+    return list(map(DefinitionRow._make, connection.execute(sql, bounds)))
 
 
 def around(connection: sqlite3.Connection, file_id: int, line: int) -> Symbol | None:
@@ -83,25 +150,6 @@ def nearest(name: str, known: Iterable[str], distance: int, limit: int) -> list[
         if edits <= distance:
             ranked.append((edits, other))
     return [other for _, other in sorted(ranked)[:limit]]
-
-
-def with_texts(connection: sqlite3.Connection, records: Iterable[SymbolRecord]) -> list[SymbolRecord]:
-    """Definitions with their signatures and doc lines."""
-    sql = "SELECT ordinal FROM symbols WHERE file_id = ? AND name = ? AND line = ? AND col = ?"
-    texts: dict[int, list[tuple[str, str]]] = {}
-    filled: list[SymbolRecord] = []
-    for record in records:
-        symbol, file_id = record.symbol, record.file_id
-        if file_id not in texts:
-            texts[file_id] = _texts(connection, file_id)
-        start = symbol.range.start
-        row = connection.execute(sql, (file_id, symbol.name, start.line, start.column)).fetchone()
-        if row is not None and row[0] < len(texts[file_id]):
-            ordinal: int = row[0]
-            signature, doc = texts[file_id][ordinal]
-            symbol = replace(symbol, signature=signature, doc=doc)
-        filled.append(replace(record, symbol=symbol))
-    return filled
 
 
 def _records(

@@ -27,12 +27,20 @@ class Edge(Enum):
 class VocabularyWriter:
     """Appends words; used by one thread, under the write lock."""
 
-    def __init__(self, folder: str, max_remembered: int) -> None:
-        self._file = open(os.path.join(folder, VOCABULARY_NAME), "ab")  # noqa: SIM115
-        self._remembered: set[bytes] = set()
+    def __init__(self, folder: str, max_remembered: int, settled_bytes: int) -> None:
+        """Words beyond `settled_bytes` come from commits that may have failed; they are not written again."""
+        self._file = open(os.path.join(folder, VOCABULARY_NAME), "a+b")  # noqa: SIM115
+        self._file.seek(settled_bytes)
+        # The last one may be torn and is not counted on.
+        self._remembered = set(self._file.read().split(b"\n")[:-1])
         self._max_remembered = max_remembered
         # A crash may have torn the last word: a line break keeps it from merging with the next one.
         self._pending: list[bytes] = [b""]
+
+    @property
+    def size(self) -> int:
+        """How many bytes the words take on disk."""
+        return os.fstat(self._file.fileno()).st_size
 
     def unseen(self, words: Iterable[bytes]) -> list[bytes]:
         """The words that were not given to this writer before, as far as it remembers."""

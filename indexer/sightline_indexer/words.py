@@ -42,6 +42,7 @@ class WordSplitter:
 
     def __init__(self, max_word_bytes: int, max_cached_words: int) -> None:
         self._memory = _PartsMemory(max_word_bytes)
+        self._folds = _FoldMemory()
         self._max_word_bytes = max_word_bytes
         self._max_cached_words = max_cached_words
 
@@ -49,6 +50,7 @@ class WordSplitter:
         """The words of a text; bytes must be ASCII."""
         if len(self._memory) > self._max_cached_words:
             self._memory.clear()
+            self._folds.clear()
         memory = self._memory
         memory.met_long = False
         if isinstance(text, str) and text.isascii():
@@ -57,12 +59,17 @@ class WordSplitter:
             words = text.translate(_SEPARATE).split()
             whole = text.translate(_FOLD)
         else:
-            words = [word.encode() for word in _WORD.findall(text)]
-            whole = b""
+            words = " ".join(_WORD.findall(text)).encode().split()
+            whole = b" ".join(map(self._folds.__getitem__, words))
         parts = b" ".join(filter(None, map(memory.__getitem__, words)))
-        if memory.met_long or not isinstance(text, bytes):
-            whole = b" ".join(_fold_bytes(word) for word in words if len(word) <= self._max_word_bytes)
+        if memory.met_long:
+            whole = b" ".join(self._folds[word] for word in words if len(word) <= self._max_word_bytes)
         return Words(whole.decode(), parts.decode(), memory.met_long)
+
+    def split_short(self, texts: Iterable[str]) -> str:
+        """The words of short texts and the parts of compound ones, folded, in one string; long words are left out."""
+        words = self.split("\n".join(texts))
+        return f"{words.whole} {words.parts}" if words.parts else words.whole
 
     def take_new_words(self) -> list[bytes]:
         """The folded words met for the first time since the last call."""
@@ -85,10 +92,25 @@ class _PartsMemory(dict[bytes, bytes]):
             # Not remembered, so that every meeting is noticed.
             self.met_long = True
             return b""
-        parts = b" ".join(_parts(word))
+        if word.islower() and word.isalpha():
+            # Most words are plain: no parts, nothing to fold.
+            parts, folded = b"", word
+        elif word.isascii():
+            parts, folded = _ascii_parts(word), word.lower()
+        else:
+            parts, folded = b" ".join(_unicode_parts(word.decode())), _fold_bytes(word)
         self[word] = parts
-        self.new_words.append(_fold_bytes(word))
+        self.new_words.append(folded)
         return parts
+
+
+class _FoldMemory(dict[bytes, bytes]):
+    """Word → its folded form."""
+
+    def __missing__(self, word: bytes) -> bytes:
+        folded = _fold_bytes(word)
+        self[word] = folded
+        return folded
 
 
 def split_words(text: str) -> list[str]:
@@ -98,17 +120,9 @@ def split_words(text: str) -> list[str]:
 
 def word_parts(word: str) -> list[str]:
     """The folded parts of a compound word, empty for any other: `parseHTTPRequest2` is parse http request 2."""
-    return [part.decode() for part in _parts(word.encode())]
-
-
-def words_and_parts(texts: Iterable[str]) -> str:
-    """The folded words of short texts, each followed by its parts, joined by spaces."""
-    found: list[str] = []
-    for text in texts:
-        for word in _WORD.findall(text):
-            found.append(fold(word))
-            found.extend(word_parts(word))
-    return " ".join(found)
+    if word.isascii():
+        return _ascii_parts(word.encode()).decode().split()
+    return [part.decode() for part in _unicode_parts(word)]
 
 
 def is_word_character(character: str) -> bool:
@@ -146,12 +160,12 @@ def _fold_character(character: str) -> str:
     return lower if len(lower) == 1 else character
 
 
-def _parts(word: bytes) -> list[bytes]:
+def _ascii_parts(word: bytes) -> bytes:
     # A number in any base has no parts worth finding.
     if word[:1].isdigit():
-        return []
-    parts = [part.lower() for part in _ASCII_PART.findall(word)] if word.isascii() else _unicode_parts(word.decode())
-    return parts if len(parts) > 1 else []
+        return b""
+    parts: list[bytes] = _ASCII_PART.findall(word)
+    return b" ".join(parts).lower() if len(parts) > 1 else b""
 
 
 def _unicode_parts(word: str) -> list[bytes]:
@@ -167,7 +181,7 @@ def _unicode_parts(word: str) -> list[bytes]:
         else:
             parts[-1] += character
         previous = character
-    return [fold(part).encode() for part in parts]
+    return [fold(part).encode() for part in parts] if len(parts) > 1 and not word[0].isdigit() else []
 
 
 def _begins_part(previous: str, character: str, following: str) -> bool:

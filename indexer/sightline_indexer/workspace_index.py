@@ -189,7 +189,8 @@ class WorkspaceIndex:
             if self._closing or self._thread is None:
                 raise SightlineError(ErrorCode.INDEX_NOT_READY, "The workspace is being closed.", hint="Try again.")
             running = self._active
-            if running is not None and (self._takes_more or running.state is JobState.QUEUED):
+            joinable = self._takes_more or (running is not None and running.state is JobState.QUEUED)
+            if running is not None and joinable and not running.is_over:
                 return self._join(running, force=force, paths=paths)
             if self._next is not None:
                 return self._join(self._next, force=force, paths=paths)

@@ -15,9 +15,16 @@ from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_indexer import schema
 from sightline_indexer.documents import file_document, generation_document
-from sightline_indexer.index_health import incompatible, remove_fingerprint
+from sightline_indexer.index_health import incompatible, remove_fingerprint, remove_unpublished
 from sightline_indexer.layout import TEXT_FOLDER
-from sightline_indexer.manifest import GenerationRecord, KnownFile, ManifestWriter, known_files, paths_below
+from sightline_indexer.manifest import (
+    GenerationRecord,
+    KnownFile,
+    ManifestWriter,
+    known_files,
+    paths_below,
+    read_meta,
+)
 from sightline_indexer.records import SKIPPING_PROBLEMS, Extracted
 from sightline_indexer.store import read_text_generation
 from sightline_indexer.vocabulary import VocabularyWriter
@@ -43,7 +50,8 @@ class IndexWriter:
         self._text.garbage_collect_files()
         self._searcher = self._index.searcher()
         self._rows = ManifestWriter(folder)
-        self._words = VocabularyWriter(folder, limits.max_remembered_words)
+        settled = int(read_meta(self._rows.connection, "vocabulary"))
+        self._words = VocabularyWriter(folder, limits.max_remembered_words, settled)
         self.published = read_text_generation(self._searcher, self._schema)
         # Words of commits from before are found in the text index; those of this writer it remembers itself.
         self._has_words = self.published > 0
@@ -61,6 +69,12 @@ class IndexWriter:
     def connection(self) -> sqlite3.Connection:
         """For reading the manifest as this writer sees it."""
         return self._rows.connection
+
+    @property
+    def segment_count(self) -> int:
+        """In how many pieces the published text index lies."""
+        self._index.reload()
+        return self._index.searcher().num_segments
 
     def known_files(self, paths: frozenset[str] | None = None) -> dict[str, KnownFile]:
         """What the published generation knows of all files, or of some."""
@@ -127,9 +141,11 @@ class IndexWriter:
     def close(self, *, settle: bool) -> None:
         """Close, dropping what was not committed; with `settle` running merges are waited for."""
         try:
+            self._rows.rollback()
             if self._dirty:
                 self._text.rollback()
-            self._rows.rollback()
+            else:
+                self._rows.note_vocabulary(self._words.size)
             if settle:
                 self._text.wait_merging_threads()
         except (OSError, ValueError, sqlite3.Error) as error:
@@ -138,6 +154,10 @@ class IndexWriter:
             del self._text
             self._rows.close()
             self._words.close()
+            if self._dirty:
+                # A disk that is full must not stay full of what was never published, and the engine's own cleaning
+                # needs room.
+                remove_unpublished(os.path.join(self.folder, TEXT_FOLDER))
 
     def _begin(self) -> None:
         if not self._open:

@@ -13,8 +13,9 @@ from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_core.types import Note, SymbolKind
 from sightline_indexer.catalogue import FileEntry
-from sightline_indexer.records import FileRecord, SymbolRecord
+from sightline_indexer.records import FileRecord
 from sightline_indexer.store import Snapshot
+from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.words import word_parts
 from sightline_search.cursor import decode_cursor, encode_cursor, question_key
 from sightline_search.file_references import find_references
@@ -25,7 +26,7 @@ from sightline_search.name_search import find_names
 from sightline_search.names import SymbolName, parse_name
 from sightline_search.path_search import find_paths, follow_references, suggest_paths
 from sightline_search.query import Query, parse_query
-from sightline_search.rank import RankedFile
+from sightline_search.rank import RankedFile, score_parts
 from sightline_search.ranked_search import PlaceFinder, Ranking, explain_parts, rank_for
 from sightline_search.scan import search_pattern
 from sightline_search.terms import Term, Terms
@@ -42,7 +43,7 @@ class _Frame:
     line: int
 
 
-_Entry = FileEntry | SymbolRecord | RankedFile | _Frame
+_Entry = FileEntry | DefinitionRow | RankedFile | _Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class _Answer:
 
     entries: Sequence[tuple[_Entry, float]]
     terms: Terms
+    ranking: Ranking | None = None
     did_you_mean: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -102,8 +104,8 @@ def _read(work: _Search) -> Reading:
     def is_defined(name: str) -> bool:
         snapshot = work.snapshot
         return bool(
-            snapshot.symbols_named(name, limit=1, texts=False)
-            or (name.islower() and snapshot.symbols_named(name, match_case=False, limit=1, texts=False))
+            snapshot.rows_named(name, limit=1)
+            or (name.islower() and snapshot.rows_named(name, match_case=False, limit=1))
         )
 
     return read_intent(text, is_defined)
@@ -120,10 +122,10 @@ def _symbol(work: _Search, reading: Reading) -> _Answer:
     found = find_names(work.snapshot, name, filters, work.limits, alike=True)
     terms = _name_terms(name)
     if not found:
-        return _Answer((), terms, suggest_names(work.snapshot, name, work.limits))
+        return _Answer((), terms, did_you_mean=suggest_names(work.snapshot, name, work.limits))
     entries: list[tuple[_Entry, float]] = list(found)
     if work.options.mode is SearchMode.AUTO and filters.kind is None:
-        entries.extend(_uses(work, terms, {record.path for record, _ in found}))
+        entries.extend(_uses(work, terms, {row.path for row, _ in found}))
     return _Answer(entries, terms)
 
 
@@ -138,7 +140,7 @@ def _path(work: _Search, reading: Reading) -> _Answer:
     text = reading.subject or "**"
     found = find_paths(work.snapshot, text, work.query.filters, work.limits)
     suggestions = () if found else suggest_paths(work.snapshot, text, work.limits)
-    return _Answer([(entry, 1.0) for entry in found], work.query.terms, suggestions)
+    return _Answer([(entry, 1.0) for entry in found], work.query.terms, did_you_mean=suggestions)
 
 
 def _error(work: _Search, reading: Reading) -> _Answer:
@@ -158,7 +160,7 @@ def _error(work: _Search, reading: Reading) -> _Answer:
             for item in ranking.files
             if item.file.file_id not in shown
         ]
-        return _Answer([*frames, *rest], work.query.terms, notes=_phrase_notes(ranking))
+        return _Answer([*frames, *rest], work.query.terms, ranking, notes=_phrase_notes(ranking))
     return _ranked_answer(work, ranking)
 
 
@@ -179,7 +181,7 @@ _ANSWERS: dict[Intent, Callable[[_Search, Reading], _Answer]] = {
 
 def _ranked_answer(work: _Search, ranking: Ranking) -> _Answer:
     entries: list[tuple[_Entry, float]] = [(item, item.score) for item in ranking.files]
-    return _Answer(entries, replace(work.query.terms, terms=ranking.terms), notes=_phrase_notes(ranking))
+    return _Answer(entries, replace(work.query.terms, terms=ranking.terms), ranking, notes=_phrase_notes(ranking))
 
 
 def _phrase_notes(ranking: Ranking) -> tuple[Note, ...]:
@@ -255,8 +257,8 @@ def _hits(
         hit = _hit(work, reading, entry, score, places)
         if hit is None:
             continue
-        if isinstance(entry, RankedFile):
-            hit = replace(hit, parts={**hit.parts, **explained.get(entry.file.file_id, {})})
+        if isinstance(entry, RankedFile) and entry.file.file_id in explained:
+            hit = replace(hit, parts=explained[entry.file.file_id])
         hits.append(hit)
     return hits, at
 
@@ -265,10 +267,9 @@ def _hit(work: _Search, reading: Reading, entry: _Entry, score: float, places: P
     if isinstance(entry, RankedFile):
         hit = places.text_hit(entry) if reading.intent is Intent.SYMBOL else places.hit(entry)
         return None if hit is None else replace(hit, score=score)
-    if isinstance(entry, SymbolRecord):
-        if work.options.detail is not DetailLevel.LOCATION:
-            entry = work.snapshot.with_texts([entry])[0]
-        return symbol_hit(entry, score, {"name": score})
+    if isinstance(entry, DefinitionRow):
+        texts = work.options.detail is not DetailLevel.LOCATION
+        return symbol_hit(work.snapshot.definitions([entry], texts=texts)[0], score, {"name": score})
     if isinstance(entry, _Frame):
         return places.frame_hit(entry.file, entry.line, score)
     name = entry.path.rsplit("/", 1)[-1]
@@ -277,9 +278,18 @@ def _hit(work: _Search, reading: Reading, entry: _Entry, score: float, places: P
 
 
 def _explained(work: _Search, answer: _Answer, offset: int) -> dict[int, dict[str, float]]:
+    """The score parts of the ranked files of a page."""
     page = answer.entries[offset : offset + work.options.limit]
-    files = [entry.file for entry, _ in page if isinstance(entry, RankedFile)]
-    return explain_parts(work.snapshot, answer.terms, files, work.limits)
+    ranked = [entry for entry, _ in page if isinstance(entry, RankedFile)]
+    ranking = answer.ranking or Ranking((), ())
+    fields = explain_parts(work.snapshot, answer.terms, [item.file for item in ranked], work.limits)
+    return {
+        item.file.file_id: {
+            **score_parts(item, ranking.preference, named=item.file.file_id in ranking.mentioned),
+            **fields.get(item.file.file_id, {}),
+        }
+        for item in ranked
+    }
 
 
 def _counts(answer: _Answer, hits: list[Hit], places: PlaceFinder) -> tuple[FileCount, ...]:

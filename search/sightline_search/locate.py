@@ -6,29 +6,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from sightline_core.languages import is_primary
 from sightline_core.limits import Limits
 from sightline_core.types import Note, SymbolKind
 from sightline_indexer.file_traits import FileTrait
-from sightline_indexer.records import SymbolRecord
+from sightline_indexer.records import SymbolRecord, is_declaration, stored_kind
 from sightline_indexer.store import Snapshot
+from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_search.cursor import decode_cursor, encode_cursor, question_key
 from sightline_search.model import DetailLevel, Filters, Hit, Intent, SearchResult
 from sightline_search.names import NameMatch, SymbolName, match_name, parse_name
 from sightline_search.query import clean_text
 from sightline_search.result_filters import symbol_test
 
-_FOREIGN = FileTrait.GENERATED | FileTrait.VENDORED | FileTrait.MINIFIED
+# Plain numbers: thousands of rows are compared with them.
+_FOREIGN = int(FileTrait.GENERATED | FileTrait.VENDORED | FileTrait.MINIFIED)
+_TEST = int(FileTrait.TEST)
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A definition that has the name, and how well its surroundings fit."""
 
-    record: SymbolRecord
+    row: DefinitionRow
     match: NameMatch
-    same_case: bool
 
 
 def locate(
@@ -49,10 +52,9 @@ def locate(
     key = question_key("locate", name, chosen)
     offset = decode_cursor(cursor, snapshot.generation, key)
     wanted = parse_name(clean_text(name[: limits.max_query_chars]))
-    found = find_definitions(snapshot, wanted, chosen, limits) if wanted is not None else []
-    page = [item.record for item in found[offset : offset + limit]]
-    if detail is not DetailLevel.LOCATION:
-        page = snapshot.with_texts(page)
+    found, notes = _locate(snapshot, wanted, chosen, limits) if wanted is not None else ([], ())
+    rows = [item.row for item in found[offset : offset + limit]]
+    page = snapshot.definitions(rows, texts=detail is not DetailLevel.LOCATION)
     following = offset + limit
     return SearchResult(
         Intent.SYMBOL,
@@ -62,11 +64,30 @@ def locate(
         total_candidates=len(found),
         next_cursor=encode_cursor(snapshot.generation, key, following) if following < len(found) else "",
         holes=holes_of(snapshot),
+        notes=notes,
     )
 
 
+def _locate(
+    snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits
+) -> tuple[list[Definition], tuple[Note, ...]]:
+    """Definitions in the case that was written; values only when a kind of value is asked for, else they are noted."""
+    found = sorted(_matching(snapshot, wanted, filters, limits, match_case=True), key=_order)
+    if filters.kind is not None:
+        return found, ()
+    primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
+    if primary or not found:
+        return primary, ()
+    places = ", ".join(
+        f"{stored_kind(item.row.kind).value} {item.row.path}:{item.row.line}"
+        for item in found[: limits.max_near_names]
+    )
+    message = f"No function or type has that name, but {len(found)} values or announcements do: {places}. Add kind."
+    return [], (Note("values_only", message),)
+
+
 def find_definitions(snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits) -> list[Definition]:
-    """All definitions of a name in the order of `locate`, without signatures and doc lines."""
+    """All definitions of a name in the order of `locate`; also in another case, and values when nothing else is."""
     found = _matching(snapshot, wanted, filters, limits, match_case=True)
     # Who types a name in small letters does not mind its case; who types capitals does.
     if not found and wanted.dotted.islower():
@@ -79,8 +100,9 @@ def find_definitions(snapshot: Snapshot, wanted: SymbolName, filters: Filters, l
 def suggest_names(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> tuple[str, ...]:
     """Names that could have been meant: the same under another qualifier or case, then one or two edits away."""
     found: dict[str, None] = {}
-    for record in snapshot.symbols_named(wanted.name, match_case=False, limit=limits.max_related_names, texts=False):
-        found[record.symbol.qualified_name if wanted.qualifiers else record.symbol.name] = None
+    for row in snapshot.rows_named(wanted.name, match_case=False, limit=limits.max_related_names):
+        qualified = f"{row.container}.{row.name}" if row.container else row.name
+        found[qualified if wanted.qualifiers else row.name] = None
     for name in snapshot.near_names(wanted.name, limits.max_near_names):
         found[name] = None
     found.pop(wanted.dotted, None)
@@ -118,31 +140,33 @@ def _matching(
 ) -> list[Definition]:
     accepts = symbol_test(filters, limits)
     found: list[Definition] = []
-    for record in snapshot.symbols_named(wanted.name, match_case=match_case, texts=False):
-        match = match_name(wanted, record, match_case=match_case)
-        if match is not NameMatch.NONE and accepts(record):
-            found.append(Definition(record, match, match_case))
+    for row in snapshot.rows_named(wanted.name, match_case=match_case):
+        match = match_name(wanted, row.container, row.path, match_case=match_case)
+        if match is not NameMatch.NONE and (accepts is None or accepts(row)):
+            found.append(Definition(row, match))
     return found
 
 
 def _primary_first(found: list[Definition]) -> list[Definition]:
     """Functions and types, when a name has any; its variables and fields otherwise."""
-    primary = [
-        item
-        for item in found
-        if is_primary(item.record.symbol.kind, item.record.language, declaration=item.record.symbol.declaration)
-    ]
+    primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
     return primary or found
 
 
+@cache
+def _is_primary(kind: int, language: str) -> bool:
+    return is_primary(stored_kind(kind), language, declaration=is_declaration(kind))
+
+
 def _order(item: Definition) -> tuple[object, ...]:
-    record = item.record
+    row = item.row
     return (
         item.match,
-        record.symbol.declaration,
-        bool(record.traits & _FOREIGN),
-        FileTrait.TEST in record.traits,
-        record.path.count("/"),
-        record.path,
-        record.symbol.range.start,
+        is_declaration(row.kind),
+        bool(row.traits & _FOREIGN),
+        bool(row.traits & _TEST),
+        row.path.count("/"),
+        row.path,
+        row.line,
+        row.ordinal,
     )

@@ -9,8 +9,8 @@ import tantivy
 
 from sightline_core.limits import Limits
 from sightline_indexer import schema
-from sightline_indexer.records import SymbolRecord
 from sightline_indexer.store import Snapshot
+from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.words import fold, word_parts
 from sightline_search.locate import find_definitions
 from sightline_search.model import Filters
@@ -24,27 +24,28 @@ PART = 1.5
 
 def find_names(
     snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits, *, alike: bool
-) -> list[tuple[SymbolRecord, float]]:
+) -> list[tuple[DefinitionRow, float]]:
     """Definitions with their score; `alike` adds longer names to those of a name that is defined."""
-    found = [(item.record, EXACT) for item in find_definitions(snapshot, wanted, filters, limits)]
+    found = [(item.row, EXACT) for item in find_definitions(snapshot, wanted, filters, limits)]
     if not found or not alike or wanted.qualifiers:
         return found
-    seen = {_key(record) for record, _ in found}
+    seen = {(row.file_id, row.ordinal) for row, _ in found}
     accepts = symbol_test(filters, limits)
-    for record, score in (*_longer(snapshot, wanted, limits), *_holding(snapshot, wanted, limits)):
-        if _key(record) not in seen and fold(record.symbol.name) != fold(wanted.name) and accepts(record):
-            seen.add(_key(record))
-            found.append((record, score))
+    for row, score in (*_longer(snapshot, wanted, limits), *_holding(snapshot, wanted, limits)):
+        key = (row.file_id, row.ordinal)
+        if key not in seen and fold(row.name) != fold(wanted.name) and (accepts is None or accepts(row)):
+            seen.add(key)
+            found.append((row, score))
     return found
 
 
-def _longer(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[SymbolRecord, float]]:
-    records = snapshot.symbols_with_prefix(wanted.name, limit=limits.max_related_names, texts=False)
-    records.sort(key=lambda record: (len(record.symbol.name), record.symbol.name, record.path))
-    return [(record, PREFIX) for record in records]
+def _longer(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[DefinitionRow, float]]:
+    rows = snapshot.rows_with_prefix(wanted.name, limit=limits.max_related_names)
+    rows.sort(key=lambda row: (len(row.name), row.name, row.path, row.ordinal))
+    return [(row, PREFIX) for row in rows]
 
 
-def _holding(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[SymbolRecord, float]]:
+def _holding(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[DefinitionRow, float]]:
     parts = word_parts(wanted.name) or [fold(wanted.name)]
     clauses = [
         (tantivy.Occur.Must, tantivy.Query.term_query(snapshot.schema, schema.SYMBOLS, part, "freq"))
@@ -53,16 +54,9 @@ def _holding(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tup
     query = tantivy.Query.boolean_query(clauses)
     hits = snapshot.searcher.search(query, limits.max_part_files, count=False).hits
     file_ids = snapshot.file_ids([address for _, address in hits])
-    files = snapshot.files_by_id(file_ids)
-    found: list[tuple[SymbolRecord, float]] = []
-    for file_id in file_ids:
-        for record in snapshot.symbols_in(files[file_id], texts=False) if file_id in files else ():
-            if set(parts) <= set(word_parts(record.symbol.name)):
-                found.append((record, PART))
-    found.sort(key=lambda item: (len(item[0].symbol.name), item[0].symbol.name, item[0].path))
-    return found[: limits.max_related_names]
-
-
-def _key(record: SymbolRecord) -> tuple[int, int, int, str]:
-    start = record.symbol.range.start
-    return record.file_id, start.line, start.column, record.symbol.name
+    wanted_parts = set(parts)
+    rows = [
+        row for row in snapshot.rows_holding(file_ids, parts, every=True) if wanted_parts <= set(word_parts(row.name))
+    ]
+    rows.sort(key=lambda row: (len(row.name), row.name, row.path, row.ordinal))
+    return [(row, PART) for row in rows[: limits.max_related_names]]

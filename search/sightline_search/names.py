@@ -9,8 +9,6 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 
-from sightline_indexer.records import SymbolRecord
-
 _CALL = re.compile(r"\s*\((?:[^()]|\(\s*\))*\)\s*;?$")
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _SEPARATOR = re.compile(r"::|->|[.#/\\:]")
@@ -58,13 +56,13 @@ def parse_name(text: str) -> SymbolName | None:
     return SymbolName(parts[-1], qualifiers)
 
 
-def match_name(wanted: SymbolName, record: SymbolRecord, *, match_case: bool = True) -> NameMatch:
+def match_name(wanted: SymbolName, container: str, path: str, *, match_case: bool = True) -> NameMatch:
     """How a definition, whose own name fits already, fits the qualifiers."""
     if not wanted.qualifiers:
-        return NameMatch.QUALIFIED if not record.symbol.container else NameMatch.SUFFIX
+        return NameMatch.QUALIFIED if not container else NameMatch.SUFFIX
     fold = _same if match_case else str.casefold
     qualifiers = [fold(part) for part in wanted.qualifiers]
-    containers = [fold(part) for part in _SEPARATOR.split(record.symbol.container) if part]
+    containers = [fold(part) for part in _SEPARATOR.split(container) if part]
     if containers == qualifiers:
         return NameMatch.QUALIFIED
     if containers[-len(qualifiers) :] == qualifiers:
@@ -76,7 +74,7 @@ def match_name(wanted: SymbolName, record: SymbolRecord, *, match_case: bool = T
     if inner < len(containers):
         return NameMatch.NONE
     rest = qualifiers[: len(qualifiers) - inner]
-    return NameMatch.MODULE if _ends_with(_module_parts(record.path, match_case=match_case), rest) else NameMatch.NONE
+    return NameMatch.MODULE if _ends_with(_module_parts(path, match_case=match_case), rest) else NameMatch.NONE
 
 
 def _module_parts(path: str, *, match_case: bool) -> list[str]:

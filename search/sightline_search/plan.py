@@ -87,7 +87,7 @@ class Planner:
         """One clause a word, so that finding a word in one more field never outweighs finding another word."""
         queries = self._word(term.word, term.weight, fields, whole=True)
         if not term.is_code and not term.parts:
-            for form in word_forms(term.word):
+            for form in filter(self._is_known, word_forms(term.word)):
                 queries.extend(self._word(form, term.weight * self._weights.form, fields, whole=False))
         groups = [queries]
         for part in term.parts:
@@ -123,6 +123,9 @@ class Planner:
         # Fields without positions refuse to be read with them.
         option = "freq" if field != schema.NAMES else "basic"
         return tantivy.Query.boost_query(tantivy.Query.term_query(self._schema, field, word, option), boost)
+
+    def _is_known(self, word: str) -> bool:
+        return bool(self._frequency(schema.CONTENT, word) or self._frequency(schema.PARTS, word))
 
     def _frequency(self, field: str, word: str) -> int:
         return self._searcher.doc_freq(field, word)

@@ -1,18 +1,19 @@
 """The order of files: what the text index says of them, weighed by what kind of file they are.
 
 **Invariant**: the same snapshot and question give the same order; ties are broken by path. The parts of a score are
-kept apart: their product is the score.
+known: their product is the score.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sightline_core.languages import languages
 from sightline_indexer.file_traits import FileTrait
-from sightline_indexer.records import FileRecord
+from sightline_indexer.manifest import FileFacts
 
 # How much a file of that kind counts against plain source code.
 _TEST = 0.3
@@ -26,6 +27,8 @@ _OTHER_TEXT = 0.6
 _SIZE = 0.5
 _SIZE_UNIT = 1000
 _SIZE_CAP = 200_000
+# A file that the question itself names.
+_MENTIONED = 2.0
 
 _PROSE_LANGUAGES = frozenset(
     {"markdown", "restructuredtext", "text", "json", "yaml", "toml", "xml", "html", "css", "scss"}
@@ -65,24 +68,50 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A file with its score and the parts the score is the product of."""
+    """A file with its score; see `score_parts` for what the score is the product of."""
 
-    file: FileRecord
+    file: FileFacts
     score: float
-    parts: Mapping[str, float]
+    text_score: float
 
 
-def rank_files(found: Iterable[tuple[float, FileRecord]], preference: Preference) -> list[RankedFile]:
-    """Files by their score, best first."""
-    ranked = [_ranked(score, file, preference) for score, file in found]
+def rank_files(
+    found: Iterable[tuple[float, FileFacts]], preference: Preference, mentioned: frozenset[int] = frozenset()
+) -> list[RankedFile]:
+    """Files by their score, best first; `mentioned` ones are named by the question itself."""
+    ranked = [
+        RankedFile(file, score * file_weight(file, preference, named=file.file_id in mentioned), score)
+        for score, file in found
+    ]
     ranked.sort(key=lambda item: (-item.score, item.file.path))
     return ranked
 
 
-def file_weights(file: FileRecord, preference: Preference) -> dict[str, float]:
-    """How much a file counts by what it is; what counts in full is left out."""
-    weights = {"size": 1.0 + _SIZE * math.log1p(min(file.size, _SIZE_CAP) / _SIZE_UNIT)}
-    if FileTrait.TEST in file.traits and not preference.tests:
+def file_weight(file: FileFacts, preference: Preference, *, named: bool) -> float:
+    """How much a file counts by what it is."""
+    weight = _full_weight(file.path, file.language, file.traits, preference)
+    size = 1.0 + _SIZE * math.log1p(min(file.size, _SIZE_CAP) / _SIZE_UNIT)
+    return weight * size * (_MENTIONED if named else 1.0)
+
+
+def score_parts(item: RankedFile, preference: Preference, *, named: bool) -> dict[str, float]:
+    """The factors of a file's score, but for rounding; a factor of one is left out."""
+    file = item.file
+    parts = {"text": item.text_score, **_weights(file.path, file.language, file.traits, preference)}
+    parts["size"] = 1.0 + _SIZE * math.log1p(min(file.size, _SIZE_CAP) / _SIZE_UNIT)
+    if named:
+        parts["mentioned"] = _MENTIONED
+    return {name: round(value, 4) for name, value in parts.items()}
+
+
+@lru_cache(maxsize=65_536)
+def _full_weight(path: str, language: str, traits: int, preference: Preference) -> float:
+    return math.prod(_weights(path, language, traits, preference).values())
+
+
+def _weights(path: str, language: str, traits: int, preference: Preference) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    if traits & FileTrait.TEST and not preference.tests:
         weights["test"] = _TEST
     if preference.any_kind:
         return weights
@@ -91,25 +120,20 @@ def file_weights(file: FileRecord, preference: Preference) -> dict[str, float]:
         (FileTrait.VENDORED, "vendored", _VENDORED),
         (FileTrait.MINIFIED, "minified", _MINIFIED),
     ):
-        if trait in file.traits:
+        if traits & trait:
             weights[name] = weight
-    if (kind := _text_weight(file)) < 1.0:
+    if (kind := _text_weight(path, language)) < 1.0:
         weights["not_source"] = kind
-    if not _ASIDE_FOLDERS.isdisjoint(file.path.lower().split("/")[:-1]):
+    if not _ASIDE_FOLDERS.isdisjoint(path.lower().split("/")[:-1]):
         weights["aside"] = _ASIDE
     return weights
 
 
-def _ranked(score: float, file: FileRecord, preference: Preference) -> RankedFile:
-    parts = {"text": score, **file_weights(file, preference)}
-    return RankedFile(file, math.prod(parts.values()), parts)
-
-
-def _text_weight(file: FileRecord) -> float:
-    row = languages().get(file.language)
+def _text_weight(path: str, language: str) -> float:
+    row = languages().get(language)
     if row is not None and row.symbols:
         return 1.0
-    extension = file.path.rsplit(".", 1)[-1].lower()
-    if file.language in _PROSE_LANGUAGES or (row is None and extension in _PROSE_EXTENSIONS):
+    extension = path.rsplit(".", 1)[-1].lower()
+    if language in _PROSE_LANGUAGES or (row is None and extension in _PROSE_EXTENSIONS):
         return _PROSE
     return _OTHER_TEXT

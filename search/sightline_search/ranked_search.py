@@ -7,7 +7,8 @@ read only for the page that is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import tantivy
 
@@ -15,23 +16,24 @@ from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_core.text import clean_line
 from sightline_indexer import schema
-from sightline_indexer.records import FileRecord, SymbolRecord
+from sightline_indexer.manifest import FileFacts
+from sightline_indexer.records import FileRecord, stored_kind
 from sightline_indexer.store import Snapshot
+from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.words import fold, word_parts
 from sightline_search.best_place import find_best_place, search_words
 from sightline_search.locate import symbol_hit
 from sightline_search.model import Hit
-from sightline_search.plan import Plan, Planner, filter_query, phrase_query, with_filters
+from sightline_search.plan import Planner, filter_query, phrase_query, with_filters
 from sightline_search.query import Query
 from sightline_search.rank import Preference, RankedFile, rank_files
 from sightline_search.terms import Term, Terms
 from sightline_search.tree_reader import FileText, TreeReader
 
 _FIELDS = (schema.CONTENT, schema.PARTS, schema.PATH, schema.SYMBOLS, schema.DOCS, schema.NAMES)
-# What a file counts more when the question itself names it.
-_MENTIONED = 2.0
 # From which share of a question's weight on the name of a definition is a better answer than a line.
 _NAME_SHARE = 0.3
+_NAME_BASE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class Ranking:
 
     files: tuple[RankedFile, ...]
     terms: tuple[Term, ...]
-    plan: Plan | None = None
+    preference: Preference = field(default_factory=Preference)
+    mentioned: frozenset[int] = frozenset()
     missing_phrases: tuple[str, ...] = ()
 
 
@@ -51,20 +54,21 @@ def rank_for(
     planner = Planner(snapshot.searcher, snapshot.schema, limits)
     plan = planner.plan(terms or query.terms)
     if plan.query is None:
-        return Ranking((), plan.terms, plan)
+        return Ranking((), plan.terms)
     clauses = filter_query(query.filters, snapshot.schema, limits)
     phrases, missing = _phrases(snapshot, query, limits)
     clauses.extend((tantivy.Occur.Must, phrase) for phrase in phrases)
     hits = snapshot.searcher.search(with_filters(plan.query, clauses), limits.max_ranked_files, count=False).hits
     file_ids = snapshot.file_ids([address for _, address in hits])
-    files = snapshot.files_by_id(file_ids)
-    found = [(float(hit[0]), files[file_id]) for hit, file_id in zip(hits, file_ids, strict=True) if file_id in files]
-    ranked = rank_files(found, Preference(tests=query.about_tests, any_kind=bool(query.filters.paths)))
-    return Ranking(tuple(_with_mentions(ranked, mentioned)), plan.terms, plan, missing)
+    facts = snapshot.file_facts(file_ids)
+    found = [(float(hit[0]), facts[file_id]) for hit, file_id in zip(hits, file_ids, strict=True) if file_id in facts]
+    preference = Preference(tests=query.about_tests, any_kind=bool(query.filters.paths))
+    named = frozenset(file.file_id for file in mentioned)
+    return Ranking(tuple(rank_files(found, preference, named)), plan.terms, preference, named, missing)
 
 
 def explain_parts(
-    snapshot: Snapshot, terms: Terms, files: Sequence[FileRecord], limits: Limits
+    snapshot: Snapshot, terms: Terms, files: Sequence[FileFacts], limits: Limits
 ) -> dict[int, dict[str, float]]:
     """For each file what each field of the index alone would give it."""
     if not files:
@@ -73,15 +77,15 @@ def explain_parts(
     keys = tantivy.Query.term_set_query(snapshot.schema, schema.KEY, [file.path for file in files])
     only = (tantivy.Occur.Must, tantivy.Query.const_score_query(keys, 0.0))
     parts: dict[int, dict[str, float]] = {file.file_id: {} for file in files}
-    for field in _FIELDS:
-        query = planner.plan(terms, frozenset({field})).query
+    for name in _FIELDS:
+        query = planner.plan(terms, frozenset({name})).query
         if query is None:
             continue
         hits = snapshot.searcher.search(with_filters(query, [only]), len(files), count=False).hits
         file_ids = snapshot.file_ids([address for _, address in hits])
         for hit, file_id in zip(hits, file_ids, strict=True):
             if file_id in parts:
-                parts[file_id][f"field_{field}"] = round(float(hit[0]), 4)
+                parts[file_id][f"field_{name}"] = round(float(hit[0]), 4)
     return parts
 
 
@@ -97,6 +101,9 @@ class PlaceFinder:
         self._reader = TreeReader(root, limits)
         self._words = search_words(terms)
         self._weights = {word.decode(): weight for word, weight in self._words}
+        # The heaviest words are enough to find names by.
+        heaviest = sorted(self._weights, key=lambda word: -self._weights[word])
+        self._pieces = tuple(heaviest[: limits.max_name_pieces])
         self._total = sum(term.weight for term in terms) or 1.0
 
     def close(self) -> None:
@@ -105,60 +112,56 @@ class PlaceFinder:
 
     def hit(self, ranked: RankedFile) -> Hit | None:
         """The result for a file; None when it has no definition of the kind that is asked for."""
-        file = ranked.file
-        symbol = self._best_symbol(file) if file.symbol_count else None
-        if symbol is not None:
-            record = self._snapshot.with_texts([symbol])[0]
-            return symbol_hit(record, ranked.score, dict(ranked.parts))
-        if self._kind is not None:
-            return None
-        return self.text_hit(ranked)
+        row = self._best_symbol(ranked.file)
+        if row is not None:
+            return symbol_hit(self._snapshot.definitions([row])[0], ranked.score)
+        return self.text_hit(ranked) if self._kind is None else None
 
-    def matches(self, file: FileRecord) -> int:
+    def matches(self, file: FileFacts) -> int:
         """How often the words of the question stand in a file, counted up to a bound a word."""
         text = self._reader.read(file.path)
         place = find_best_place(text.data, self._words, self._limits) if text is not None else None
         return place.matches if place is not None else 0
 
-    def _best_symbol(self, file: FileRecord) -> SymbolRecord | None:
-        best: SymbolRecord | None = None
+    def _best_symbol(self, file: FileFacts) -> DefinitionRow | None:
+        best: DefinitionRow | None = None
         best_score = 0.0 if self._kind is not None else self._total * _NAME_SHARE
-        for record in self._snapshot.symbols_in(file, texts=False):
-            if self._kind is not None and record.symbol.kind is not self._kind:
+        pieces = () if self._kind is not None else self._pieces
+        for row in self._snapshot.rows_holding([file.file_id], pieces, every=False):
+            if self._kind is not None and stored_kind(row.kind) is not self._kind:
                 continue
-            score = self._name_score(record.symbol.name)
+            score = self._name_score(row.name)
             if score > best_score or (best is None and self._kind is not None):
-                best, best_score = record, score
+                best, best_score = row, score
         return best
 
     def _name_score(self, name: str) -> float:
-        whole = self._weights.get(fold(name))
-        if whole is not None:
-            return whole
-        parts = word_parts(name)
-        if not parts:
-            return 0.0
-        held = sum(self._weights.get(part, 0.0) for part in set(parts))
+        whole, parts = _split_name(name)
+        known = self._weights.get(whole)
+        if known is not None:
+            return known
+        held = [part for part in parts if part in self._weights]
         # A name that says more than was asked for is a little less what was asked for.
-        return held * (0.7 + 0.3 * sum(part in self._weights for part in parts) / len(parts))
+        share = _NAME_BASE + (1.0 - _NAME_BASE) * len(held) / (len(parts) or 1)
+        return sum(self._weights[part] for part in set(held)) * share
 
     def text_hit(self, ranked: RankedFile) -> Hit:
         """The best line of a file."""
         text = self._reader.read(ranked.file.path)
         place = find_best_place(text.data, self._words, self._limits) if text is not None else None
         line, shown = (place.line, place.text) if place is not None else (1, b"")
-        hit = self._line_hit(ranked.file, line, shown, text)
-        return replace(hit, score=ranked.score, parts=dict(ranked.parts))
+        return replace(self._line_hit(ranked.file.file_id, line, shown, text), score=ranked.score)
 
     def frame_hit(self, file: FileRecord, line: int, score: float) -> Hit:
         """A line that a text refers to."""
         text = self._reader.read(file.path)
         lines = text.data.split(b"\n") if text is not None else []
         shown = lines[line - 1] if line <= len(lines) else b""
-        return replace(self._line_hit(file, line, shown, text), score=score, parts={"reference": score})
+        return replace(self._line_hit(file.file_id, line, shown, text), score=score)
 
-    def _line_hit(self, file: FileRecord, line: int, shown: bytes, text: FileText | None) -> Hit:
-        around = self._snapshot.symbol_around(file.file_id, line)
+    def _line_hit(self, file_id: int, line: int, shown: bytes, text: FileText | None) -> Hit:
+        file = self._snapshot.files_by_id([file_id])[file_id]
+        around = self._snapshot.symbol_around(file_id, line)
         return Hit(
             path=file.path,
             line=line,
@@ -170,6 +173,11 @@ class PlaceFinder:
             symbol=around.qualified_name if around is not None else "",
             drifted=text is None or (text.size, text.mtime_ns, text.inode) != (file.size, file.mtime_ns, file.inode),
         )
+
+
+@lru_cache(maxsize=65_536)
+def _split_name(name: str) -> tuple[str, tuple[str, ...]]:
+    return fold(name), tuple(word_parts(name))
 
 
 def _phrases(snapshot: Snapshot, query: Query, limits: Limits) -> tuple[list[tantivy.Query], tuple[str, ...]]:
@@ -185,17 +193,3 @@ def _phrases(snapshot: Snapshot, query: Query, limits: Limits) -> tuple[list[tan
         else:
             missing.append(phrase)
     return required, tuple(missing)
-
-
-def _with_mentions(ranked: list[RankedFile], mentioned: Sequence[FileRecord]) -> list[RankedFile]:
-    if not mentioned or not ranked:
-        return ranked
-    named = {file.file_id: file for file in mentioned}
-    boosted = [
-        replace(item, score=item.score * _MENTIONED, parts={**item.parts, "mentioned": _MENTIONED})
-        if item.file.file_id in named
-        else item
-        for item in ranked
-    ]
-    boosted.sort(key=lambda item: (-item.score, item.file.path))
-    return boosted

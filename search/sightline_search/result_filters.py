@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from sightline_core.limits import Limits
 from sightline_indexer.file_traits import FileTrait
-from sightline_indexer.records import SymbolRecord
+from sightline_indexer.records import stored_kind
+from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_search.model import Filters
 from sightline_search.path_globs import path_matcher
 
@@ -33,13 +34,15 @@ def file_test(filters: Filters, limits: Limits) -> FileTest:
     return accepts
 
 
-def symbol_test(filters: Filters, limits: Limits) -> Callable[[SymbolRecord], bool]:
-    """Whether a definition may be returned."""
+def symbol_test(filters: Filters, limits: Limits) -> Callable[[DefinitionRow], bool] | None:
+    """Whether a definition may be returned; None when every one may."""
+    if filters == Filters():
+        return None
     accepts = file_test(filters, limits)
 
-    def accepts_symbol(record: SymbolRecord) -> bool:
-        if filters.kind is not None and record.symbol.kind is not filters.kind:
+    def accepts_symbol(row: DefinitionRow) -> bool:
+        if filters.kind is not None and stored_kind(row.kind) is not filters.kind:
             return False
-        return accepts(record.path, record.language, record.traits)
+        return accepts(row.path, row.language, row.traits)
 
     return accepts_symbol

@@ -17,7 +17,7 @@ from sightline_indexer.words import fold, word_parts
 
 # Words of grammar: they say how things relate, not which things.
 _STOP = frozenset(
-    (
+    (  # noqa: SIM905
         "a about above after again against all also although am an and any anyway are aren as at be because "
         "been before being below between both but by can cannot could couldn d did didn do does doesn doing "
         "don done down during each either else etc even ever every few for from further get gets getting give "
@@ -34,7 +34,7 @@ _STOP = frozenset(
 )
 # Words about the request rather than about the code.
 _REQUEST = frozenset(
-    (
+    (  # noqa: SIM905
         "add added adding adds allow allowed allows apply behave behavior behaviour better break breaks "
         "broken bug bugs change changed changes cleanup consider correct correctly currently deprecate enable "
         "ensure example expect expected expects explicit fail failed failing fails feature fix fixed fixes "

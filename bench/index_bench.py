@@ -1,0 +1,232 @@
+"""The bars of the indexer, each as a ratio measured in one run on one tree.
+
+    python bench/index_bench.py TREE [--changed 1000] [--saves 20]
+
+The floor is parsing alone: the same files, the same grammars, in as many processes as the index uses workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from sightline_core.languages import language_of, languages
+from sightline_core.limits import DEFAULT_LIMITS
+from sightline_core.paths import RepoRoot
+from sightline_core.types import JobState
+from sightline_indexer.walk import walk_files
+from sightline_indexer.workspace_index import WorkspaceIndex
+
+PARSE_ONLY = """
+import sys
+from sightline_core.languages import language_of, languages
+from tree_sitter_language_pack import get_parser
+parsers = {}
+for name in sys.stdin.read().splitlines():
+    data = open(name, "rb").read()
+    row = languages().get(language_of(name, data[:200]))
+    if row is None or not row.symbols:
+        continue
+    if row.grammar not in parsers:
+        parsers[row.grammar] = get_parser(row.grammar)
+    parsers[row.grammar].parse(data)
+"""
+WAIT_S = 3600.0
+
+
+def children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def own_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def parse_floor(root: str, names: list[str], processes: int) -> float:
+    """CPU seconds of parsing alone."""
+    before = children_cpu()
+    running = []
+    for at in range(processes):
+        process = subprocess.Popen([sys.executable, "-c", PARSE_ONLY], stdin=subprocess.PIPE, text=True)
+        threading.Thread(
+            target=process.communicate, args=("\n".join(f"{root}/{name}" for name in names[at::processes]),)
+        ).start()
+        running.append(process)
+    for process in running:
+        process.wait()
+    return children_cpu() - before
+
+
+class MemoryWatch:
+    """The highest sum of proportional memory over this process and its children."""
+
+    def __init__(self) -> None:
+        self.peak_mb = 0.0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> MemoryWatch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.5):
+            self.peak_mb = max(self.peak_mb, sum(map(self._pss, self._family())) / 1024)
+
+    def _family(self) -> list[int]:
+        me = os.getpid()
+        family = [me]
+        for task in os.listdir(f"/proc/{me}/task"):
+            try:
+                family += map(int, Path(f"/proc/{me}/task/{task}/children").read_text().split())
+            except OSError:
+                continue
+        return family
+
+    @staticmethod
+    def _pss(pid: int) -> float:
+        try:
+            text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        except OSError:
+            return 0.0
+        return next((float(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0.0)
+
+
+def heartbeat(stop: threading.Event, late_ms: list[float]) -> None:
+    """An event loop that wants to wake every 10 ms."""
+
+    async def beat() -> None:
+        while not stop.is_set():
+            due = time.perf_counter() + 0.010
+            await asyncio.sleep(0.010)
+            late_ms.append((time.perf_counter() - due) * 1000)
+
+    asyncio.run(beat())
+
+
+def finish(index: WorkspaceIndex, **options) -> float:
+    began = time.perf_counter()
+    job = index.start_job(mode=None, force=False, reason="bench", **options)
+    assert job.wait(WAIT_S)
+    assert job.state is JobState.PUBLISHED, job.error
+    return time.perf_counter() - began
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))] if values else 0.0
+
+
+def folder_bytes(folder: str) -> int:
+    return sum((Path(place) / name).stat().st_size for place, _, names in os.walk(folder) for name in names)
+
+
+def bare_heartbeat() -> float:
+    here = str(Path(__file__).parent)
+    program = f"import sys; sys.path[:0] = [{here!r}]; import index_bench as b, threading\n"
+    program += "stop, late = threading.Event(), []\nthreading.Timer(5, stop.set).start()\nb.heartbeat(stop, late)\n"
+    program += "print(b.percentile(late, 0.999))"
+    return float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout or "nan")
+
+
+def measure_full(index: WorkspaceIndex, figures: dict[str, object]) -> None:
+    stop, late = threading.Event(), []
+    beating = threading.Thread(target=heartbeat, args=(stop, late))
+    beating.start()
+    began_own, began_children = own_cpu(), children_cpu()
+    with MemoryWatch() as memory:
+        figures["full_wall_s"] = round(finish(index), 1)
+    stop.set()
+    beating.join()
+    figures["_own_cpu"] = own_cpu() - began_own
+    figures["_children_before"] = began_children
+    figures["peak_memory_mb"] = round(memory.peak_mb)
+    figures["heartbeat_late_p999_ms"] = round(percentile(late, 0.999), 1)
+
+
+def measure_changes(index: WorkspaceIndex, root: str, names: list[str], options, figures: dict[str, object]) -> None:
+    figures["noop_sync_s"] = round(min(finish(index) for _ in range(3)), 2)
+    saves: list[float] = []
+    for number in range(options.saves):
+        name = names[number * 97 % len(names)]
+        with open(f"{root}/{name}", "ab") as file:
+            file.write(b"\n// saved%d\n" % number)
+        saves.append(finish(index, paths=frozenset({name})) * 1000)
+    figures["one_file_ms"] = {"p50": round(statistics.median(saves)), "p95": round(percentile(saves, 0.95))}
+    changed = names[:: max(1, len(names) // options.changed)][: options.changed]
+    share = sum(os.path.getsize(f"{root}/{name}") for name in changed) / figures["_bytes"]
+    for name in changed:
+        with open(f"{root}/{name}", "ab") as file:
+            file.write(b"\n// changed\n")
+    seconds = finish(index)
+    figures["changed_files"] = len(changed)
+    figures["changed_wall_s"] = round(seconds, 2)
+    figures["changed_over_share"] = round((seconds - figures["noop_sync_s"]) / (share * figures["full_wall_s"]), 2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tree")
+    parser.add_argument("--changed", type=int, default=1000)
+    parser.add_argument("--saves", type=int, default=20)
+    parser.add_argument("--watch", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        root = f"{place}/tree"
+        shutil.copytree(options.tree, root, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        files = walk_files(RepoRoot(root), DEFAULT_LIMITS).files
+        names = [file.relative for file in files]
+        figures: dict[str, object] = {"files": len(names), "_bytes": sum(file.size for file in files)}
+        figures["heartbeat_bare_p999_ms"] = round(bare_heartbeat(), 1)
+        workers = max(1, len(os.sched_getaffinity(0)))
+        floor = parse_floor(root, names, workers)
+        index = WorkspaceIndex(RepoRoot(root), f"{place}/index", DEFAULT_LIMITS, watch=options.watch)
+        index.open()
+        measure_full(index, figures)
+        finish(index)
+        figures["index_over_source"] = round(folder_bytes(index.folder) / figures["_bytes"], 3)
+        parsed = [name for name in names if (row := languages().get(language_of(name))) and row.symbols]
+        measure_changes(index, root, parsed, options, figures)
+        index.close()
+        report(figures, floor, options.tree, place)
+
+
+def report(figures: dict[str, object], floor: float, tree: str, place: str) -> None:
+    """A second full index in a process of its own, so that its children's CPU is all counted."""
+    program = (
+        "import sys; from sightline_core.limits import DEFAULT_LIMITS; from sightline_core.paths import RepoRoot\n"
+        "from sightline_indexer.workspace_index import WorkspaceIndex\n"
+        "index = WorkspaceIndex(RepoRoot(sys.argv[1]), sys.argv[2], DEFAULT_LIMITS, watch=False); index.open()\n"
+        "job = index.start_job(mode=None, force=False, reason='bench'); job.wait(3600); index.close()\n"
+    )
+    before, began = children_cpu(), time.perf_counter()
+    subprocess.run([sys.executable, "-c", program, f"{place}/tree", f"{place}/second"], check=True)
+    wall, used = time.perf_counter() - began, children_cpu() - before
+    figures |= {
+        "parse_floor_cpu_s": round(floor, 1),
+        "full_cpu_s": round(used, 1),
+        "cpu_over_parsing": round(used / floor, 2),
+        "wall_over_cpu": round(wall / used, 2),
+    }
+    shown = {name: value for name, value in figures.items() if not name.startswith("_")}
+    print(json.dumps({"tree": Path(tree).name, **shown}, indent=2))
+
+
+if __name__ == "__main__":
+    main()
