@@ -22,6 +22,8 @@ TREE = {
     "h.utf16": "sixteen bits wide".encode("utf-16"),
     "i.txt": "emoji 🎉party🎉 and combining e\u0301te\u0301 end",
 }
+# A word too long for the index may hold anything, and a search compares bytes, which say nothing in other encodings.
+ALWAYS = {"d.txt", "g.latin1", "h.utf16"}
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +81,8 @@ def test_random_pieces_of_files_are_never_missed(snapshot) -> None:
 def test_candidates_are_few(snapshot, literal: str, files: set[str]) -> None:
     found = snapshot.candidate_files(literal)
     assert found is not None
-    assert paths_of(snapshot, found.file_ids) - {"d.txt"} == files - {"d.txt"}
-    assert "d.txt" in paths_of(snapshot, found.file_ids)  # its long word may hold anything
+    assert paths_of(snapshot, found.file_ids) - ALWAYS == files - ALWAYS
+    assert paths_of(snapshot, found.file_ids) >= ALWAYS
 
 
 @pytest.mark.parametrize("literal", ["", "!!!", " \t", "---\n", "、"])
@@ -92,9 +94,9 @@ def test_alternatives_and_requirements_combine(snapshot) -> None:
     either = snapshot.candidate_files(["NewController", "parse_http_request"])
     both = snapshot.candidate_files("NewController", "Errorf")
     neither = snapshot.candidate_files("NewController", "parse_http_request")
-    assert paths_of(snapshot, either.file_ids) == {"a.py", "b.go", "d.txt"}
-    assert paths_of(snapshot, both.file_ids) == {"b.go", "d.txt"}
-    assert paths_of(snapshot, neither.file_ids) == {"d.txt"}
+    assert paths_of(snapshot, either.file_ids) == {"a.py", "b.go", *ALWAYS}
+    assert paths_of(snapshot, both.file_ids) == {"b.go", *ALWAYS}
+    assert paths_of(snapshot, neither.file_ids) == ALWAYS
     assert snapshot.candidate_files(["NewController", "!!"]) is None
 
 
