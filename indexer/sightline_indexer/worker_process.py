@@ -7,6 +7,7 @@ parent by more than one file.
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import resource
@@ -22,6 +23,7 @@ from sightline_indexer.records import Answer, Extracted, Task
 
 COUNTER_BYTES = 8
 LENGTH = struct.Struct("<I")
+_GC_THRESHOLD = 500_000
 _NICENESS = 5
 
 
@@ -43,6 +45,8 @@ def main() -> None:
     memory = setup.limits.worker_memory_bytes
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     os.nice(_NICENESS)
+    # Extraction makes many objects and no cycles; looking for them cost 5 of 100 parts of the time.
+    gc.set_threshold(_GC_THRESHOLD)
     counter = mmap.mmap(setup.counter_fd, COUNTER_BYTES)
     _serve(Extractor(setup.root, setup.limits), counter, setup.limits)
 
