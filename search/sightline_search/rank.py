@@ -104,7 +104,7 @@ def file_weight(file: FileFacts, preference: Preference, *, named: bool) -> floa
 
 
 def score_parts(item: RankedFile, preference: Preference, *, named: bool) -> dict[str, float]:
-    """The factors of a file's score, but for rounding; a factor of one is left out. `text` holds what its test adds."""
+    """The factors of a file's score, rounded; a factor of one is left out, and `text` holds what its test adds."""
     file = item.file
     parts = {"text": item.text_score + item.test_score, **_weights(file.path, file.language, file.traits, preference)}
     parts["size"] = 1.0 + _SIZE * math.log1p(min(file.size, _SIZE_CAP) / _SIZE_UNIT)

@@ -70,6 +70,7 @@ func (h *Handler) ServeRequest(w Writer) error {
   }
 }
 """,
+    "web/cache.ts": "export class SessionStore {}\n",
     "tests/test_cart.py": '''from shop.cart import Cart
 
 

@@ -27,8 +27,8 @@ def paths(result: SearchResult) -> list[str]:
 def test_a_question_finds_source_before_tests_docs_and_vendored_copies(ask: Ask) -> None:
     result = ask("discount for loyal customers")
     assert result.intent is Intent.NATURAL_LANGUAGE
-    assert paths(result)[0] == "src/shop/pricing.py"
-    assert {"tests/test_cart.py", "docs/guide.md", "vendor/lib/discount.py"} <= set(paths(result))
+    assert set(paths(result)[:2]) == {"src/shop/pricing.py", "src/shop/cart.py"}
+    assert {"tests/test_cart.py", "docs/guide.md", "vendor/lib/discount.py"} <= set(paths(result)[2:])
 
 
 def test_a_question_about_tests_finds_tests_first(ask: Ask) -> None:
@@ -63,9 +63,9 @@ def test_a_result_points_at_the_definition_that_answers(ask: Ask) -> None:
 
 
 def test_a_result_without_a_fitting_name_points_at_its_best_line(ask: Ask) -> None:
-    hit = next(hit for hit in ask("raise when the cart is full", mode=SearchMode.TEXT).hits if hit.kind == "text")
-    assert hit.path == "src/shop/cart.py"
-    assert (hit.line, hit.symbol) == (16, "Cart.add_item")
+    hit = ask("where does a customer buy").hits[0]
+    assert (hit.path, hit.line, hit.kind, hit.symbol) == ("src/shop/cart.py", 9, "text", "Cart")
+    assert hit.signature == '"""Holds what a customer wants to buy."""'
 
 
 def test_no_file_floods_a_ranked_page(ask: Ask) -> None:

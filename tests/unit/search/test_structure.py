@@ -52,9 +52,16 @@ def test_a_name_that_nothing_has_is_not_found(snapshot: Snapshot) -> None:
     assert "Cart" in caught.value.data["did_you_mean"]
 
 
-def test_a_name_that_several_have_is_ambiguous_until_a_path_says_which(
-    shop: tuple[RepoRoot, str], snapshot: Snapshot
-) -> None:
+def test_a_name_that_several_have_is_ambiguous_until_a_path_says_which(snapshot: Snapshot) -> None:
+    with pytest.raises(SightlineError) as caught:
+        symbol_hierarchy(snapshot, "SessionStore", limits=DEFAULT_LIMITS)
+    assert caught.value.code is ErrorCode.AMBIGUOUS_SYMBOL
+    assert [item["path"] for item in caught.value.data["candidates"]] == ["web/cache.ts", "web/session.ts"]
+    chosen = symbol_hierarchy(snapshot, "SessionStore", path="web/cache.ts", limits=DEFAULT_LIMITS)
+    assert chosen.symbol.path == "web/cache.ts"
+
+
+def test_a_path_picks_a_member(snapshot: Snapshot) -> None:
     chain = symbol_hierarchy(snapshot, "total", path="src/shop/cart.py", limits=DEFAULT_LIMITS)
     assert [level.hit.name for level in chain.levels] == ["Cart"]
 
