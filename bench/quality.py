@@ -140,9 +140,7 @@ def report(rows: dict[str, list[Row]], runs: dict[str, list[Row]]) -> bool:
         low, high = interval([a - b for a, b in both])
         good &= low > 0
         gain = mean([a - b for a, b in both])
-        print(
-            f"titles and subjects together: {measure} {gain:+.3f}, 95 % interval {low:+.3f} … {high:+.3f}, n={len(both)}"
-        )
+        print(f"titles and subjects: {measure} {gain:+.3f}, 95 % interval {low:+.3f} … {high:+.3f}, n={len(both)}")
     return good & report_symbols(rows, runs)
 
 

@@ -71,7 +71,7 @@ def locate(
 def _locate(
     snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits
 ) -> tuple[list[Definition], tuple[Note, ...]]:
-    """Definitions in the case that was written; values only when a kind of value is asked for, else they are noted."""
+    """Definitions in the case that was written; values only when their kind is asked for, else they are noted."""
     found = sorted(_matching(snapshot, wanted, filters, limits, match_case=True), key=_order)
     if filters.kind is not None:
         return found, ()

@@ -24,8 +24,8 @@ class Weights:
     """How much a term counts by the field it is found in; found by measuring, not by theory."""
 
     content: float = 1.0
-    parts: float = 0.6
-    path: float = 2.0
+    parts: float = 0.8
+    path: float = 1.5
     symbols: float = 1.0
     docs: float = 0.5
     names: float = 0.8

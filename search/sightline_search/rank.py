@@ -7,6 +7,7 @@ known: their product is the score.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,11 +25,15 @@ _ASIDE = 0.5
 _PROSE = 0.2
 _OTHER_TEXT = 0.6
 # A longer file answers more questions; the text index already takes its length against it, and too much so.
-_SIZE = 0.5
+_SIZE = 0.6
 _SIZE_UNIT = 1000
 _SIZE_CAP = 200_000
 # A file that the question itself names.
 _MENTIONED = 2.0
+# The share of a test's score that goes to the file it tests.
+_TOLD_BY_TEST = 0.25
+_TEST_TRAIT = int(FileTrait.TEST)
+_TEST_AFFIX = re.compile(r"^tests?_|(?:[_.-]tests?|[_.-]spec|Tests?|Spec)$")
 
 _PROSE_LANGUAGES = frozenset(
     {"markdown", "restructuredtext", "text", "json", "yaml", "toml", "xml", "html", "css", "scss"}
@@ -73,16 +78,20 @@ class RankedFile:
     file: FileFacts
     score: float
     text_score: float
+    test_score: float = 0.0
 
 
 def rank_files(
     found: Iterable[tuple[float, FileFacts]], preference: Preference, mentioned: frozenset[int] = frozenset()
 ) -> list[RankedFile]:
     """Files by their score, best first; `mentioned` ones are named by the question itself."""
-    ranked = [
-        RankedFile(file, score * file_weight(file, preference, named=file.file_id in mentioned), score)
-        for score, file in found
-    ]
+    files = list(found)
+    told = {} if preference.tests else _told_by_tests(files)
+    ranked: list[RankedFile] = []
+    for score, file in files:
+        help_of_test = 0.0 if file.traits & _TEST_TRAIT else told.get(_stem(file.path).lower(), 0.0)
+        weight = file_weight(file, preference, named=file.file_id in mentioned)
+        ranked.append(RankedFile(file, (score + help_of_test) * weight, score, help_of_test))
     ranked.sort(key=lambda item: (-item.score, item.file.path))
     return ranked
 
@@ -95,13 +104,27 @@ def file_weight(file: FileFacts, preference: Preference, *, named: bool) -> floa
 
 
 def score_parts(item: RankedFile, preference: Preference, *, named: bool) -> dict[str, float]:
-    """The factors of a file's score, but for rounding; a factor of one is left out."""
+    """The factors of a file's score, rounded; a factor of one is left out, and `text` holds what its test adds."""
     file = item.file
-    parts = {"text": item.text_score, **_weights(file.path, file.language, file.traits, preference)}
+    parts = {"text": item.text_score + item.test_score, **_weights(file.path, file.language, file.traits, preference)}
     parts["size"] = 1.0 + _SIZE * math.log1p(min(file.size, _SIZE_CAP) / _SIZE_UNIT)
     if named:
         parts["mentioned"] = _MENTIONED
     return {name: round(value, 4) for name, value in parts.items()}
+
+
+def _told_by_tests(files: list[tuple[float, FileFacts]]) -> dict[str, float]:
+    """The stem of a file → what its test adds to it: a test speaks of its subject in the words people use."""
+    told: dict[str, float] = {}
+    for score, file in files:
+        if file.traits & _TEST_TRAIT:
+            subject = _TEST_AFFIX.sub("", _stem(file.path)).lower()
+            told[subject] = max(told.get(subject, 0.0), score * _TOLD_BY_TEST)
+    return told
+
+
+def _stem(path: str) -> str:
+    return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
 @lru_cache(maxsize=65_536)

@@ -57,13 +57,13 @@ _HEX = re.compile(r"(?:0x)?[0-9a-f]{7,}")
 _TICKET = re.compile(r"#\d+|\bGH-\d+\b")
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]")
 
-_TITLE = 2.5
+_TITLE = 3.0
 _PROSE = 1.0
 _CODE_BLOCK = 0.6
 _HEADER_LINE = 0.25
 _CHECKBOX_LINE = 0.05
 _IDENTIFIER = 1.5
-_REQUEST_WORD = 0.35
+_REQUEST_WORD = 0.5
 _NUMBER = 0.3
 
 
