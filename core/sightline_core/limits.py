@@ -144,6 +144,7 @@ class Limits:
     min_regex_text_chars: int = 2
     few_candidate_files: int = 100
     min_lookup_chars: int = 5
+    max_lookup_texts: int = 24
     scan_budget_s: float = 1.5
     scan_threads: int = 4
     scan_first_files: int = 16

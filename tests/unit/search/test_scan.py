@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import re2
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import DEFAULT_LIMITS
@@ -137,6 +138,12 @@ def test_a_pattern_beyond_the_bounds_is_refused(tree: Tree, pattern: str) -> Non
     with pytest.raises(SightlineError) as caught:
         tree.search(pattern)
     assert caught.value.code is ErrorCode.INVALID_INPUT
+
+
+def test_the_engine_keeps_no_pattern_of_a_caller(tree: Tree) -> None:
+    for number in range(20):
+        tree.search(rf"(x+x+)+y{number}")
+    assert re2._Regexp._make.cache_info().currsize <= 1
 
 
 def test_a_bomb_ends_within_the_budget(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_literal_matches_the_lines_that_ripgrep_matches(tree: Tree, text: str,
 def test_random_pieces_of_files_are_found_where_ripgrep_finds_them(tree: Tree) -> None:
     chosen = random.Random(11)
     texts = [data.decode("utf-8", "ignore") for data in generated_files(7, 60).values()]
-    for _ in range(150):
+    for _ in range(100):
         line = chosen.choice(chosen.choice(texts).split("\n")).rstrip("\r")
         start = chosen.randrange(len(line) + 1)
         piece = line[start : start + chosen.randrange(1, 20)]
@@ -154,6 +154,6 @@ def test_random_expressions_match_where_ripgrep_matches(tree: Tree) -> None:
         "é",
         "_",
     ]
-    for _ in range(250):
+    for _ in range(150):
         pattern = "".join(chosen.choice(parts) for _ in range(chosen.randrange(1, 5)))
         check(tree, pattern)
