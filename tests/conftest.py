@@ -1,4 +1,4 @@
-"""Fixtures that every test may use."""
+"""Fixtures and options that every test may use."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from pathlib import Path
 import pytest
 
 from sightline_core.config import Config
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write what the code says into tests/golden")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
 
 
 @pytest.fixture
@@ -27,13 +36,3 @@ def workspace(tmp_path: Path) -> Path:
 def config(tmp_path: Path, workspace: Path) -> Config:
     """A configuration that touches nothing of the user's."""
     return Config(data_dir=str(tmp_path / "data"), workspace=(str(workspace),), toolset=("all",))
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write what the code says into tests/golden")
-
-
-@pytest.fixture
-def update_golden(request: pytest.FixtureRequest) -> bool:
-    """Whether golden files are written instead of compared."""
-    return bool(request.config.getoption("--update-golden"))

@@ -106,12 +106,40 @@ class Limits:
     default_results: int = 10
     max_results: int = 100
     max_query_words: int = 64
+    max_query_terms: int = 256
+    max_ranked_terms: int = 32
+    max_weighed_words: int = 20_000
+    max_glob_chars: int = 512
+    max_ranked_files: int = 200
     max_word_expansions: int = 4_096
     vocabulary_chunk_bytes: int = 4 * 1024 * 1024
     max_named_symbols: int = 10_000
     max_near_name_files: int = 200
     short_name_chars: int = 4
     max_idle_readers: int = 8
+    max_glob_chars: int = 512
+
+    # -- literal and regex search --------------------------------------------------------------
+    max_pattern_chars: int = 4_096
+    max_regex_depth: int = 100
+    max_regex_texts: int = 24
+    max_regex_text_chars: int = 120
+    max_regex_groups: int = 12
+    max_regex_program: int = 20_000
+    max_regex_memory_bytes: int = 64 * 1024 * 1024
+    min_regex_text_chars: int = 2
+    few_candidate_files: int = 100
+    min_lookup_chars: int = 5
+    scan_budget_s: float = 1.5
+    scan_threads: int = 4
+    scan_first_files: int = 16
+    scan_batch_files: int = 128
+    scan_window_bytes: int = 64 * 1024
+    max_line_chars: int = 240
+    max_counted_files: int = 1_000
+    max_name_chars: int = 80
+    snippet_context_lines: int = 2
+    max_snippet_lines: int = 12
 
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400

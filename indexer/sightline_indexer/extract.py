@@ -89,7 +89,8 @@ class Extractor:
             names=" ".join({fold(symbol.name) for symbol in symbols if " " not in symbol.name}),
             symbol_words=words_and_parts(symbol.name for symbol in symbols),
             docs=words_and_parts(symbol.doc for symbol in symbols if symbol.doc),
-            has_long_word=words.has_long,
+            # A search compares bytes; words of text in another encoding cannot rule such a file out.
+            has_long_word=words.has_long or not _is_utf8(data),
             symbols=tuple(map(to_entry, symbols)),
             texts=pack_texts(symbols),
         )
@@ -121,6 +122,14 @@ class Extractor:
             return _Read(_read_all(descriptor, self._limits.max_file_bytes), info, racy)
         finally:
             os.close(descriptor)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _read_all(descriptor: int, bound: int) -> bytes:

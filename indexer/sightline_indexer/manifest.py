@@ -125,6 +125,15 @@ def live_files(connection: sqlite3.Connection, generation: int) -> Iterator[File
         yield _file_record(row)
 
 
+def searchable_rows(connection: sqlite3.Connection, generation: int) -> Iterator[tuple[int, str, str, int]]:
+    """Id, path, language and traits of every file whose text is searchable, by path."""
+    sql = (
+        f"SELECT id, path, language, traits FROM files WHERE {_LIVE} AND problem NOT IN (:one, :other) ORDER BY path"  # noqa: S608
+    )
+    one, other = SKIPPING_PROBLEMS
+    yield from connection.execute(sql, {"generation": generation, "one": one.value, "other": other.value})
+
+
 def files_by_id(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Iterator[FileRecord]:
     """The files with these ids; an id belongs to one version of one file."""
     sql = f"SELECT {_FILE_COLUMNS} FROM files WHERE id = ?"  # noqa: S608

@@ -19,8 +19,10 @@ import tantivy
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
+from sightline_core.types import Symbol
 from sightline_indexer import manifest, schema, symbol_rows
 from sightline_indexer.candidates import candidate_query
+from sightline_indexer.catalogue import Catalogue, build_catalogue
 from sightline_indexer.index_health import incompatible, reading
 from sightline_indexer.layout import TEXT_FOLDER
 from sightline_indexer.manifest import GenerationRecord
@@ -96,6 +98,15 @@ class Snapshot:
         with reading():
             return {file.file_id: file for file in manifest.files_by_id(self._connection, file_ids)}
 
+    def catalogue(self) -> Catalogue:
+        """All searchable files in the order of a scan; kept until the next generation."""
+        known = self._store.kept_catalogue(self.generation)
+        if known is None:
+            with reading():
+                known = build_catalogue(self._connection, self.generation)
+            self._store.keep_catalogue(self.generation, known)
+        return known
+
     def file_ids(self, addresses: Sequence[tantivy.DocAddress]) -> list[int]:
         """The file ids of search hits, in their order."""
         values = self.searcher.fast_field_values(schema.FILE, list(addresses))
@@ -128,6 +139,11 @@ class Snapshot:
         """The definitions of a file in its order."""
         with reading():
             return symbol_rows.in_file(self._connection, file)
+
+    def symbol_around(self, file_id: int, line: int) -> Symbol | None:
+        """The innermost definition of a file that spans a line, without its signature and doc line."""
+        with reading():
+            return symbol_rows.around(self._connection, file_id, line)
 
     def near_names(self, name: str, limit: int) -> list[str]:
         """Names of definitions that differ from `name` by a typing mistake or two, nearest first."""
@@ -181,6 +197,7 @@ class IndexStore:
         self._meta_path = os.path.join(folder, TEXT_FOLDER, "meta.json")
         self._lock = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
+        self._catalogue: tuple[int, Catalogue] | None = None
         self._closed = False
         self._seen_meta: tuple[int, int, int] | None = None
         self._generation = 0
@@ -217,6 +234,18 @@ class IndexStore:
                 self._reload()
                 self._seen_meta = seen
             return self._searcher, self._generation
+
+    def kept_catalogue(self, generation: int) -> Catalogue | None:
+        """The catalogue of a generation, if it is the one that was made last."""
+        with self._lock:
+            kept = self._catalogue
+        return kept[1] if kept is not None and kept[0] == generation else None
+
+    def keep_catalogue(self, generation: int, catalogue: Catalogue) -> None:
+        """Keep a catalogue for the next search."""
+        with self._lock:
+            if self._catalogue is None or self._catalogue[0] <= generation:
+                self._catalogue = (generation, catalogue)
 
     def give_back(self, connection: sqlite3.Connection) -> None:
         """Take a snapshot's connection back."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from sightline_core.types import Symbol
 from sightline_indexer.file_traits import FileTrait
 from sightline_indexer.records import FileRecord, SymbolEntry, SymbolRecord, to_symbol, unpack_texts
 from sightline_indexer.words import fold
@@ -48,6 +49,16 @@ def in_file(connection: sqlite3.Connection, file: FileRecord) -> list[SymbolReco
         _record(row[1], SymbolEntry(*row[2:12]), file.file_id, (file.path, file.language, file.traits), texts)
         for row in connection.execute(sql, (file.file_id,))
     ]
+
+
+def around(connection: sqlite3.Connection, file_id: int, line: int) -> Symbol | None:
+    """The innermost definition whose lines hold `line`, without its signature and doc line."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM symbols s WHERE s.file_id = ? AND s.line <= ? AND s.end_line >= ?"  # noqa: S608
+        " ORDER BY s.line DESC, s.end_line, s.ordinal DESC LIMIT 1"
+    )
+    row = connection.execute(sql, (file_id, line, line)).fetchone()
+    return None if row is None else to_symbol(SymbolEntry(*row[2:12]))
 
 
 def names_in_files(connection: sqlite3.Connection, file_ids: Iterable[int]) -> set[str]:

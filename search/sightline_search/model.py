@@ -55,7 +55,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """Everything of a search but the query; `case_sensitive` None means: as the query's own case suggests."""
+    """Everything of a search but the query.
+
+    `case_sensitive` None: case counts in a literal or a regular expression, as in ripgrep, and not in other modes.
+    """
 
     mode: SearchMode = SearchMode.AUTO
     filters: Filters = field(default_factory=Filters)
@@ -78,7 +81,10 @@ class ShownLine:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One place. `kind` is a symbol kind or `text`; `symbol` is the enclosing definition of a text hit."""
+    """One place. `kind` is a symbol kind or `text`; `symbol` is the enclosing definition of a text hit.
+
+    `name` of a text hit is what matched and `signature` its line, both cut. `end_column` is exclusive, on `end_line`.
+    """
 
     path: str
     line: int
@@ -86,6 +92,7 @@ class Hit:
     kind: str
     name: str
     column: int = 0
+    end_column: int = 0
     qualified_name: str = ""
     signature: str = ""
     language: str = ""

@@ -1,0 +1,183 @@
+"""From weighted terms to queries of the text index.
+
+**Invariant**: queries are built from terms, never by a query parser: caller text cannot nest, escape or explode.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import tantivy
+
+from sightline_core.limits import Limits
+from sightline_indexer import schema
+from sightline_indexer.words import fold, split_words
+from sightline_search.model import Filters
+from sightline_search.path_globs import glob_expression
+from sightline_search.terms import Term, Terms
+from sightline_search.word_forms import word_forms
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much a term counts by the field it is found in; found by measuring, not by theory."""
+
+    content: float = 1.0
+    parts: float = 0.6
+    path: float = 1.0
+    symbols: float = 1.0
+    docs: float = 0.4
+    names: float = 0.6
+    part_of_term: float = 0.35
+    form: float = 0.6
+    pair: float = 1.0
+    tie: float = 0.4
+
+
+DEFAULT_WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to ask the text index; `fields` holds one query a field, for explanations."""
+
+    query: tantivy.Query | None
+    terms: tuple[Term, ...]
+    cut: bool = False
+
+
+class Planner:
+    """Builds queries for one snapshot's searcher."""
+
+    def __init__(
+        self,
+        searcher: tantivy.Searcher,
+        text_schema: tantivy.Schema,
+        limits: Limits,
+        weights: Weights = DEFAULT_WEIGHTS,
+    ) -> None:
+        self._searcher = searcher
+        self._schema = text_schema
+        self._limits = limits
+        self._weights = weights
+
+    def plan(self, terms: Terms, fields: frozenset[str] | None = None) -> Plan:
+        """The ranked query of some terms; with `fields` only what these contribute."""
+        kept = self._most_telling(terms.terms)
+        clauses = [clause for term in kept for clause in self._term(term, fields)]
+        clauses.extend(self._pairs(terms.pairs, fields))
+        query = any_of(clauses) if clauses else None
+        return Plan(query, kept, terms.cut or len(kept) < len(terms.terms))
+
+    def _most_telling(self, terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        bound = self._limits.max_ranked_terms
+        if len(terms) <= bound:
+            return terms
+        scored = sorted(terms, key=lambda term: -term.weight * self._rarity(term))
+        return tuple(scored[:bound])
+
+    def _rarity(self, term: Term) -> float:
+        files = max(self._frequency(schema.CONTENT, term.word), self._frequency(schema.PARTS, term.word))
+        if not files and not term.parts:
+            return 0.0
+        return math.log(1.0 + self._searcher.num_docs / (1.0 + files))
+
+    def _term(self, term: Term, fields: frozenset[str] | None) -> list[tantivy.Query]:
+        queries = self._word(term.word, term.weight, fields, whole=True)
+        for part in term.parts:
+            queries.extend(self._word(part, term.weight * self._weights.part_of_term, fields, whole=False))
+        if not term.is_code and not term.parts:
+            queries.extend(self._forms(term, fields))
+        return queries
+
+    def _forms(self, term: Term, fields: frozenset[str] | None) -> list[tantivy.Query]:
+        queries: list[tantivy.Query] = []
+        for form in word_forms(term.word):
+            if self._frequency(schema.PARTS, form) or self._frequency(schema.CONTENT, form):
+                queries.extend(self._word(form, term.weight * self._weights.form, fields, whole=False))
+        if not queries:
+            return []
+        return [tantivy.Query.disjunction_max_query(queries, self._weights.tie)]
+
+    def _word(self, word: str, weight: float, fields: frozenset[str] | None, *, whole: bool) -> list[tantivy.Query]:
+        weights = self._weights
+        boosts = {
+            schema.CONTENT: weights.content,
+            schema.PARTS: weights.parts,
+            schema.PATH: weights.path,
+            schema.SYMBOLS: weights.symbols,
+            schema.DOCS: weights.docs,
+        }
+        if whole:
+            boosts[schema.NAMES] = weights.names
+        return [
+            self._boosted(field, word, weight * boost)
+            for field, boost in boosts.items()
+            if boost > 0 and (fields is None or field in fields) and self._frequency(field, word)
+        ]
+
+    def _pairs(self, pairs: tuple[tuple[str, str], ...], fields: frozenset[str] | None) -> list[tantivy.Query]:
+        """Two words that the code writes as one: `trusted proxies` is TrustedProxies or trusted_proxies."""
+        queries: list[tantivy.Query] = []
+        for left, right in pairs:
+            for joined in (left + right, f"{left}_{right}"):
+                queries.extend(self._word(joined, self._weights.pair, fields, whole=True))
+        return queries
+
+    def _boosted(self, field: str, word: str, boost: float) -> tantivy.Query:
+        # Fields without positions refuse to be read with them.
+        option = "freq" if field != schema.NAMES else "basic"
+        return tantivy.Query.boost_query(tantivy.Query.term_query(self._schema, field, word, option), boost)
+
+    def _frequency(self, field: str, word: str) -> int:
+        return self._searcher.doc_freq(field, word)
+
+
+def filter_query(filters: Filters, text_schema: tantivy.Schema, limits: Limits) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+    """What results must and must not be, as clauses that add nothing to a score."""
+    clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
+    if filters.language:
+        clauses.append((tantivy.Occur.Must, _silent(term_query(text_schema, schema.LANGUAGE, filters.language))))
+    if not filters.include_tests:
+        clauses.append((tantivy.Occur.MustNot, term_query(text_schema, schema.MARKS, "test")))
+    if filters.paths:
+        keys = [tantivy.Query.regex_query(text_schema, schema.KEY, glob_expression(g, limits)) for g in filters.paths]
+        clauses.append((tantivy.Occur.Must, _silent(any_of(keys))))
+    for glob in filters.exclude:
+        expression = glob_expression(glob, limits)
+        clauses.append((tantivy.Occur.MustNot, tantivy.Query.regex_query(text_schema, schema.KEY, expression)))
+    return clauses
+
+
+def phrase_query(phrase: str, text_schema: tantivy.Schema, limits: Limits) -> tantivy.Query | None:
+    """Files that hold the words of a phrase one after the other; None when it has no word."""
+    words = [fold(word) for word in split_words(phrase)][: limits.max_query_words]
+    if not words:
+        return None
+    if len(words) == 1:
+        return term_query(text_schema, schema.CONTENT, words[0])
+    return tantivy.Query.phrase_query(text_schema, schema.CONTENT, list(words))
+
+
+def with_filters(
+    query: tantivy.Query, clauses: list[tuple[tantivy.Occur, tantivy.Query]]
+) -> tantivy.Query:
+    """A ranked query that only finds what the filters let through."""
+    if not clauses:
+        return query
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *clauses])
+
+
+def any_of(queries: list[tantivy.Query]) -> tantivy.Query:
+    """What at least one query finds, scores added."""
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
+
+
+def term_query(text_schema: tantivy.Schema, field: str, word: str) -> tantivy.Query:
+    """Files with one term in a field."""
+    return tantivy.Query.term_query(text_schema, field, word, "basic")
+
+
+def _silent(query: tantivy.Query) -> tantivy.Query:
+    return tantivy.Query.const_score_query(query, 0.0)
