@@ -141,6 +141,18 @@ class Limits:
     snippet_context_lines: int = 2
     max_snippet_lines: int = 12
 
+    # -- navigation ----------------------------------------------------------------------------
+    navigation_locations: int = 50
+    navigation_max_locations: int = 500
+    max_location_text_chars: int = 200
+    max_target_pattern_chars: int = 1_000
+    max_candidates_shown: int = 10
+    fallback_max_files: int = 400
+    fallback_timeout_s: float = 6.0
+    fallback_file_ms: int = 1_000
+    max_call_depth: int = 3
+    max_hierarchy_nodes: int = 200
+
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400
     lsp_navigation_timeout_s: float = 10.0
