@@ -117,7 +117,6 @@ class Limits:
     max_near_name_files: int = 200
     short_name_chars: int = 4
     max_idle_readers: int = 8
-    max_glob_chars: int = 512
 
     # -- literal and regex search --------------------------------------------------------------
     max_pattern_chars: int = 4_096

@@ -1,7 +1,7 @@
 """The program that parses candidate files for one name, apart from the server.
 
-**Invariant**: one line of output a file, in the order asked, written before the next file is touched: whoever reads it
-knows at which file a process died. Its own timer ends it inside a parser that hangs.
+**Invariant**: one line of output a file, in the order asked, written before the next file is touched: whoever reads
+it knows at which file a process died. Its own timer ends it inside a parser that hangs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Occurrences of a name in many files, found by a process that can be killed.
 
-**Invariant**: a file that hangs or kills the parser costs itself alone and is reported; nothing outlives the deadline.
+**Invariant**: a file that hangs or kills the parser costs itself alone and is told of; nothing outlives the deadline.
 """
 
 from __future__ import annotations

@@ -11,7 +11,14 @@ from sightline_core.errors import ErrorCode, SightlineError, nearest_name
 from sightline_server.tools.base import AnyTool, Toolset
 from sightline_server.tools.cancel_job import CANCEL_JOB
 from sightline_server.tools.detect_lsp_servers import DETECT_LSP_SERVERS
+from sightline_server.tools.find_references import FIND_REFERENCES
 from sightline_server.tools.get_server_capabilities import GET_SERVER_CAPABILITIES
+from sightline_server.tools.go_to import (
+    GO_TO_DECLARATION,
+    GO_TO_DEFINITION,
+    GO_TO_IMPLEMENTATION,
+    GO_TO_TYPE_DEFINITION,
+)
 from sightline_server.tools.health_check import HEALTH_CHECK
 from sightline_server.tools.index_repo import INDEX_REPO
 from sightline_server.tools.index_status import INDEX_STATUS
@@ -30,6 +37,11 @@ TOOLS: tuple[AnyTool, ...] = (
     CANCEL_JOB,
     INDEX_STATUS,
     HEALTH_CHECK,
+    GO_TO_DEFINITION,
+    FIND_REFERENCES,
+    GO_TO_IMPLEMENTATION,
+    GO_TO_DECLARATION,
+    GO_TO_TYPE_DEFINITION,
     START_LSP,
     RESTART_LSP_SERVER,
     GET_SERVER_CAPABILITIES,
