@@ -109,8 +109,16 @@ class Limits:
     max_query_terms: int = 256
     max_ranked_terms: int = 32
     max_weighed_words: int = 20_000
-    max_glob_chars: int = 512
     max_ranked_files: int = 200
+    max_file_references: int = 32
+    max_near_names: int = 5
+    max_related_names: int = 40
+    max_part_files: int = 40
+    max_place_matches: int = 24
+    place_window_bytes: int = 240
+    max_path_results: int = 1_000
+    max_hierarchy_symbols: int = 500
+    max_import_lines: int = 200
     max_word_expansions: int = 4_096
     vocabulary_chunk_bytes: int = 4 * 1024 * 1024
     max_named_symbols: int = 10_000

@@ -124,6 +124,8 @@ class SymbolRecord:
 
 _KINDS = tuple(SymbolKind)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
+# Added to the number of a kind when the symbol only announces what is written elsewhere.
+_DECLARATION = 64
 
 
 def to_entry(symbol: Symbol) -> SymbolEntry:
@@ -133,7 +135,7 @@ def to_entry(symbol: Symbol) -> SymbolEntry:
         symbol.name,
         "" if symbol.qualified_name == joined else symbol.qualified_name,
         symbol.container,
-        _KIND_NUMBERS[symbol.kind],
+        _KIND_NUMBERS[symbol.kind] + (_DECLARATION if symbol.declaration else 0),
         symbol.range.start.line,
         symbol.range.start.column,
         symbol.range.end.line,
@@ -149,12 +151,13 @@ def to_symbol(entry: SymbolEntry, signature: str = "", doc: str = "") -> Symbol:
     return Symbol(
         name=entry.name,
         qualified_name=entry.qualified or joined,
-        kind=_KINDS[entry.kind],
+        kind=_KINDS[entry.kind % _DECLARATION],
         container=entry.container,
         signature=signature,
         doc=doc,
         range=Range(Position(entry.line, entry.column), Position(entry.end_line, entry.end_column)),
         name_position=Position(entry.name_line, entry.name_column),
+        declaration=entry.kind >= _DECLARATION,
     )
 
 

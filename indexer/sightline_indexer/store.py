@@ -124,21 +124,32 @@ class Snapshot:
 
     # -- symbols -------------------------------------------------------------------------------
 
-    def symbols_named(self, name: str, *, match_case: bool = True, limit: int | None = None) -> list[SymbolRecord]:
-        """Definitions with that very name, by path and place."""
+    def symbols_named(
+        self, name: str, *, match_case: bool = True, limit: int | None = None, texts: bool = True
+    ) -> list[SymbolRecord]:
+        """Definitions with that very name, by path and place; see `with_texts` for those asked for without."""
         with reading():
             bound = self._bound(limit)
-            return symbol_rows.named(self._connection, self.generation, name, match_case=match_case, limit=bound)
+            return symbol_rows.named(
+                self._connection, self.generation, name, match_case=match_case, limit=bound, texts=texts
+            )
 
-    def symbols_with_prefix(self, prefix: str, *, limit: int | None = None) -> list[SymbolRecord]:
+    def symbols_with_prefix(self, prefix: str, *, limit: int | None = None, texts: bool = True) -> list[SymbolRecord]:
         """Definitions whose name begins with `prefix` in any case, by name, path and place."""
         with reading():
-            return symbol_rows.with_prefix(self._connection, self.generation, prefix, limit=self._bound(limit))
+            return symbol_rows.with_prefix(
+                self._connection, self.generation, prefix, limit=self._bound(limit), texts=texts
+            )
 
-    def symbols_in(self, file: FileRecord) -> list[SymbolRecord]:
+    def with_texts(self, records: Iterable[SymbolRecord]) -> list[SymbolRecord]:
+        """Definitions with their signatures and doc lines."""
+        with reading():
+            return symbol_rows.with_texts(self._connection, records)
+
+    def symbols_in(self, file: FileRecord, *, texts: bool = True) -> list[SymbolRecord]:
         """The definitions of a file in its order."""
         with reading():
-            return symbol_rows.in_file(self._connection, file)
+            return symbol_rows.in_file(self._connection, file, texts=texts)
 
     def symbol_around(self, file_id: int, line: int) -> Symbol | None:
         """The innermost definition of a file that spans a line, without its signature and doc line."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sightline_core.types import Symbol
 from sightline_indexer.file_traits import FileTrait
@@ -25,28 +26,30 @@ _LOOKUP = (
 
 
 def named(
-    connection: sqlite3.Connection, generation: int, name: str, *, match_case: bool, limit: int
+    connection: sqlite3.Connection, generation: int, name: str, *, match_case: bool, limit: int, texts: bool = True
 ) -> list[SymbolRecord]:
-    """Definitions called `name`."""
+    """Definitions called `name`; without `texts` their signatures and doc lines are left empty."""
     # The column compares without case; that finds the rows through the index, the second comparison is exact.
     exact = " AND s.name = :name COLLATE BINARY" if match_case else ""
     sql = f"{_LOOKUP} AND s.name = :name{exact} ORDER BY f.path, s.ordinal LIMIT :limit"
-    return _records(connection, sql, {"generation": generation, "name": name, "limit": limit})
+    return _records(connection, sql, {"generation": generation, "name": name, "limit": limit}, texts=texts)
 
 
-def with_prefix(connection: sqlite3.Connection, generation: int, prefix: str, *, limit: int) -> list[SymbolRecord]:
+def with_prefix(
+    connection: sqlite3.Connection, generation: int, prefix: str, *, limit: int, texts: bool = True
+) -> list[SymbolRecord]:
     """Definitions whose name begins with `prefix`, in any case."""
     sql = f"{_LOOKUP} AND s.name >= :low AND s.name < :high ORDER BY s.name, f.path, s.ordinal LIMIT :limit"
     bounds = {"low": prefix, "high": prefix + "\U0010ffff", "generation": generation, "limit": limit}
-    return _records(connection, sql, bounds)
+    return _records(connection, sql, bounds, texts=texts)
 
 
-def in_file(connection: sqlite3.Connection, file: FileRecord) -> list[SymbolRecord]:
+def in_file(connection: sqlite3.Connection, file: FileRecord, *, texts: bool = True) -> list[SymbolRecord]:
     """The definitions of one file."""
     sql = f"SELECT {_COLUMNS} FROM symbols s WHERE s.file_id = ? ORDER BY s.ordinal"  # noqa: S608
-    texts = _texts(connection, file.file_id)
+    known = _texts(connection, file.file_id) if texts else []
     return [
-        _record(row[1], SymbolEntry(*row[2:12]), file.file_id, (file.path, file.language, file.traits), texts)
+        _record(row[1], SymbolEntry(*row[2:12]), file.file_id, (file.path, file.language, file.traits), known)
         for row in connection.execute(sql, (file.file_id,))
     ]
 
@@ -82,15 +85,36 @@ def nearest(name: str, known: Iterable[str], distance: int, limit: int) -> list[
     return [other for _, other in sorted(ranked)[:limit]]
 
 
-def _records(connection: sqlite3.Connection, sql: str, values: dict[str, str | int]) -> list[SymbolRecord]:
+def with_texts(connection: sqlite3.Connection, records: Iterable[SymbolRecord]) -> list[SymbolRecord]:
+    """Definitions with their signatures and doc lines."""
+    sql = "SELECT ordinal FROM symbols WHERE file_id = ? AND name = ? AND line = ? AND col = ?"
     texts: dict[int, list[tuple[str, str]]] = {}
+    filled: list[SymbolRecord] = []
+    for record in records:
+        symbol, file_id = record.symbol, record.file_id
+        if file_id not in texts:
+            texts[file_id] = _texts(connection, file_id)
+        start = symbol.range.start
+        row = connection.execute(sql, (file_id, symbol.name, start.line, start.column)).fetchone()
+        if row is not None and row[0] < len(texts[file_id]):
+            ordinal: int = row[0]
+            signature, doc = texts[file_id][ordinal]
+            symbol = replace(symbol, signature=signature, doc=doc)
+        filled.append(replace(record, symbol=symbol))
+    return filled
+
+
+def _records(
+    connection: sqlite3.Connection, sql: str, values: dict[str, str | int], *, texts: bool = True
+) -> list[SymbolRecord]:
+    known: dict[int, list[tuple[str, str]]] = {}
     records: list[SymbolRecord] = []
     for row in connection.execute(sql, values).fetchall():
         file_id = row[0]
-        if file_id not in texts:
-            texts[file_id] = _texts(connection, file_id)
+        if file_id not in known:
+            known[file_id] = _texts(connection, file_id) if texts else []
         place = (row[12], row[13], FileTrait(row[14]))
-        records.append(_record(row[1], SymbolEntry(*row[2:12]), file_id, place, texts[file_id]))
+        records.append(_record(row[1], SymbolEntry(*row[2:12]), file_id, place, known[file_id]))
     return records
 
 

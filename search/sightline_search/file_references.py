@@ -16,7 +16,9 @@ _FORMS = (
     # Python: File "x.py", line 3, in f
     re.compile(r'File "(?P<path>[^"\n]{1,500})", line (?P<line>\d{1,7})'),
     # A link to a file of a forge, with or without a line.
-    re.compile(r"/(?:blob|tree|src/commit|raw)/[^/\s]{1,100}/(?P<path>[^\s#?)>\]\"']{1,300})(?:#L(?P<line>\d{1,7}))?"),
+    re.compile(
+        r"/(?:blob|tree|src/commit|raw)/[^/\s]{1,100}/(?P<path>[^\s#?)>\]\"']{1,300})(?:#L(?P<line>\d{1,7}))?"
+    ),
     # C#: in C:\a\b.cs:line 12
     re.compile(rf"(?P<path>{_PATH}):line (?P<line>\d{{1,7}})"),
     # node, java, go, rust, C, and most compilers: x.js:10:3, Foo.java:12
@@ -27,7 +29,9 @@ _FORMS = (
     re.compile(rf"(?P<path>{_PATH}) on line (?P<line>\d{{1,7}})"),
     re.compile(rf"(?<![\w/.])(?P<path>{_PATH})(?![\w/(])(?P<line>)"),
 )
-_JAVA_FRAME = re.compile(r"\bat (?P<type>[\w.$]{1,300})\.[\w<>$]{1,100}\((?P<file>\w{1,100}\.\w{1,10}):(?P<line>\d{1,7})\)")
+_JAVA_FRAME = re.compile(
+    r"\bat (?P<type>[\w.$]{1,300})\.[\w<>$]{1,100}\((?P<file>\w{1,100}\.\w{1,10}):(?P<line>\d{1,7})\)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _ERROR = re.compile(
     r"(?:^|[\s\[(.])(?:[A-Z]\w*(?:Error|Exception|Warning|Panic|Fault)|panic|fatal error|error(?:\[E\d+\])?"
     r"|segmentation fault|undefined reference|E[A-Z]{4,})\s*(?::|$)",
 )
+_FRAME = re.compile(r"^\s+(?:File \"|at )|^\S+\(.*\)$|^\s+\S+:\d+|:\d+(?::\d+)?\)?$|--> ")
 _QUOTED = re.compile(r'"([^"\n]+)"|\'([^\'\n]{2,})\'')
 _PATH_LINE = re.compile(r"(?P<path>\S*?[\w\]})*])(?::(?P<line>\d{1,7})(?::\d+)?|#L(?P<link>\d{1,7}))")
 _REGEX = re.compile(r"\\[wWdDsSbB.()\[\]{}]|\.[*+?]|\[\^?[\w-]+\][*+?{]|\([?]|^\^|\$$|\w\|\w|\{\d+,?\d*\}|\)[*+?]")
@@ -32,13 +33,17 @@ _SYMBOL_FORM = re.compile(r"::|->|\w#\w|\w\.\w|\(\)$|\(.*\)$")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a query was taken for. `subject` is its path or quotation, `name` its name, `line` the line it asks for."""
+    """What a query was taken for. `subject` is its path or quotation, `name` its name, `line` the line it asks for.
+
+    `pasted_trace` when a stack trace is most of it, rather than a part of a longer text.
+    """
 
     intent: Intent
     why: str
     subject: str = ""
     name: SymbolName | None = None
     line: int = 0
+    pasted_trace: bool = False
 
 
 def read_intent(text: str, is_defined: Callable[[str], bool]) -> Reading:
@@ -64,15 +69,17 @@ def read_path(text: str) -> tuple[str, int]:
 
 def _read_lines(text: str) -> Reading:
     if _TRACE.search(text):
-        return Reading(Intent.ERROR, "it holds a stack trace")
+        lines = text.splitlines()
+        frames = sum(_FRAME.search(line) is not None for line in lines)
+        return Reading(Intent.ERROR, "it holds a stack trace", pasted_trace=frames * 3 >= len(lines))
     return Reading(Intent.NATURAL_LANGUAGE, "it is a text of several lines")
 
 
 def _read_sentence(text: str) -> Reading:
     if _TRACE.search(text):
-        return Reading(Intent.ERROR, "it holds a stack frame")
+        return Reading(Intent.ERROR, "it holds a stack frame", pasted_trace=True)
     if _ERROR.search(text):
-        return Reading(Intent.ERROR, "it reads like an error message")
+        return Reading(Intent.ERROR, "it reads like an error message", pasted_trace=True)
     name = parse_name(text) if text.endswith(")") and text.count("(") == 1 and " " not in text.split("(")[0] else None
     if name is not None:
         return Reading(Intent.SYMBOL, "it is written like a call", name=name)

@@ -58,8 +58,8 @@ def _compile(expression: str) -> _Pattern:
     try:
         options = re2.Options()
         options.log_errors = False
-        return cast("_Pattern", re2.compile(expression, options))
-    except re2.error:
+        return cast("_Pattern", re2.compile(expression, options))  # pyright: ignore[reportUnknownMemberType]
+    except re2.error:  # pyright: ignore[reportUnknownMemberType]
         raise SightlineError(
             ErrorCode.INVALID_INPUT, "The path pattern is too complex.", hint="Use fewer wildcards or alternatives."
         ) from None

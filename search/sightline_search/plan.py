@@ -25,14 +25,14 @@ class Weights:
 
     content: float = 1.0
     parts: float = 0.6
-    path: float = 1.0
+    path: float = 2.0
     symbols: float = 1.0
-    docs: float = 0.4
-    names: float = 0.6
+    docs: float = 0.5
+    names: float = 0.8
     part_of_term: float = 0.35
     form: float = 0.6
     pair: float = 1.0
-    tie: float = 0.4
+    tie: float = 0.5
 
 
 DEFAULT_WEIGHTS = Weights()
@@ -40,7 +40,7 @@ DEFAULT_WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to ask the text index; `fields` holds one query a field, for explanations."""
+    """What to ask the text index; `query` is None when no term is in it. `cut` when terms were left out."""
 
     query: tantivy.Query | None
     terms: tuple[Term, ...]
@@ -84,21 +84,15 @@ class Planner:
         return math.log(1.0 + self._searcher.num_docs / (1.0 + files))
 
     def _term(self, term: Term, fields: frozenset[str] | None) -> list[tantivy.Query]:
+        """One clause a word, so that finding a word in one more field never outweighs finding another word."""
         queries = self._word(term.word, term.weight, fields, whole=True)
-        for part in term.parts:
-            queries.extend(self._word(part, term.weight * self._weights.part_of_term, fields, whole=False))
         if not term.is_code and not term.parts:
-            queries.extend(self._forms(term, fields))
-        return queries
-
-    def _forms(self, term: Term, fields: frozenset[str] | None) -> list[tantivy.Query]:
-        queries: list[tantivy.Query] = []
-        for form in word_forms(term.word):
-            if self._frequency(schema.PARTS, form) or self._frequency(schema.CONTENT, form):
+            for form in word_forms(term.word):
                 queries.extend(self._word(form, term.weight * self._weights.form, fields, whole=False))
-        if not queries:
-            return []
-        return [tantivy.Query.disjunction_max_query(queries, self._weights.tie)]
+        groups = [queries]
+        for part in term.parts:
+            groups.append(self._word(part, term.weight * self._weights.part_of_term, fields, whole=False))
+        return [best_of(group, self._weights.tie) for group in groups if group]
 
     def _word(self, word: str, weight: float, fields: frozenset[str] | None, *, whole: bool) -> list[tantivy.Query]:
         weights = self._weights
@@ -134,7 +128,9 @@ class Planner:
         return self._searcher.doc_freq(field, word)
 
 
-def filter_query(filters: Filters, text_schema: tantivy.Schema, limits: Limits) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+def filter_query(
+    filters: Filters, text_schema: tantivy.Schema, limits: Limits
+) -> list[tuple[tantivy.Occur, tantivy.Query]]:
     """What results must and must not be, as clauses that add nothing to a score."""
     clauses: list[tuple[tantivy.Occur, tantivy.Query]] = []
     if filters.language:
@@ -160,13 +156,16 @@ def phrase_query(phrase: str, text_schema: tantivy.Schema, limits: Limits) -> ta
     return tantivy.Query.phrase_query(text_schema, schema.CONTENT, list(words))
 
 
-def with_filters(
-    query: tantivy.Query, clauses: list[tuple[tantivy.Occur, tantivy.Query]]
-) -> tantivy.Query:
+def with_filters(query: tantivy.Query, clauses: list[tuple[tantivy.Occur, tantivy.Query]]) -> tantivy.Query:
     """A ranked query that only finds what the filters let through."""
     if not clauses:
         return query
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *clauses])
+
+
+def best_of(queries: list[tantivy.Query], tie: float) -> tantivy.Query:
+    """What at least one query finds: the best score, and a share of the others."""
+    return queries[0] if len(queries) == 1 else tantivy.Query.disjunction_max_query(queries, tie)
 
 
 def any_of(queries: list[tantivy.Query]) -> tantivy.Query:

@@ -28,8 +28,32 @@ _KIND_ALIASES = {
     "trait": SymbolKind.INTERFACE,
     "ctor": SymbolKind.CONSTRUCTOR,
 }
-_LANGUAGE_ALIASES = {"golang": "go", "c++": "cpp", "c#": "csharp", "js": "javascript", "ts": "typescript", "shell": "bash"}
-_TEST_WORDS = frozenset({"test", "tests", "testing", "tested", "unittest", "unittests", "pytest", "spec", "specs", "testcase", "fixture", "fixtures", "mock", "mocks"})
+_LANGUAGE_ALIASES = {
+    "golang": "go",
+    "c++": "cpp",
+    "c#": "csharp",
+    "js": "javascript",
+    "ts": "typescript",
+    "shell": "bash",
+}
+_TEST_WORDS = frozenset(
+    {
+        "test",
+        "tests",
+        "testing",
+        "tested",
+        "unittest",
+        "unittests",
+        "pytest",
+        "spec",
+        "specs",
+        "testcase",
+        "fixture",
+        "fixtures",
+        "mock",
+        "mocks",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

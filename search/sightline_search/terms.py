@@ -8,35 +8,42 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sightline_core.limits import Limits
 from sightline_indexer.words import fold, word_parts
 
 # Words of grammar: they say how things relate, not which things.
 _STOP = frozenset(
-    """a about above after again against all also although am an and any anyway are aren as at be because been before
-    being below between both but by can cannot could couldn d did didn do does doesn doing don done down during each
-    either else etc even ever every few for from further get gets getting give given go goes going gone got had hadn
-    has hasn have haven having he hello her here hers hi him his how however i if in instead into is isn it its itself
-    just let like ll made make makes making many may maybe me might more most much must my need needed needs never no
-    nor not now of off ok on once one only onto or other our out over own per please put rather re really s said same
-    say see seem seems shall should shouldn since so some something still such sure t take than thank thanks that the
-    their them then there therefore these they thing things this those though through thus to too towards try trying
-    two under until up upon us use used uses using ve very via want wants was wasn way we well were weren what whatever
-    when whenever where whether which while who whole whose why will with within without won would wouldn yes yet you
-    your""".split()
+    (
+        "a about above after again against all also although am an and any anyway are aren as at be because "
+        "been before being below between both but by can cannot could couldn d did didn do does doesn doing "
+        "don done down during each either else etc even ever every few for from further get gets getting give "
+        "given go goes going gone got had hadn has hasn have haven having he hello her here hers hi him his "
+        "how however i if in instead into is isn it its itself just let like ll made make makes making many "
+        "may maybe me might more most much must my need needed needs never no nor not now of off ok on once "
+        "one only onto or other our out over own per please put rather re really s said same say see seem "
+        "seems shall should shouldn since so some something still such sure t take than thank thanks that the "
+        "their them then there therefore these they thing things this those though through thus to too "
+        "towards try trying two under until up upon us use used uses using ve very via want wants was wasn "
+        "way we well were weren what whatever when whenever where whether which while who whole whose why "
+        "will with within without won would wouldn yes yet you your "
+    ).split()
 )
 # Words about the request rather than about the code.
 _REQUEST = frozenset(
-    """add added adding adds allow allowed allows apply behave behavior behaviour better break breaks broken bug bugs
-    change changed changes cleanup consider correct correctly currently deprecate enable ensure example expect expected
-    expects explicit fail failed failing fails feature fix fixed fixes fixing following happen happens implement
-    implemented improve improved improvement incorrect incorrectly introduce introduced issue issues less minor missing
-    move new possible prevent problem properly refactor refactored remove removed removes rename replace reproduce
-    request respect return returned returning returns revert run running simplify stop support supported supports tweak
-    unable unexpected unexpectedly unnecessary update updated updates work working works wrong wrongly""".split()
+    (
+        "add added adding adds allow allowed allows apply behave behavior behaviour better break breaks "
+        "broken bug bugs change changed changes cleanup consider correct correctly currently deprecate enable "
+        "ensure example expect expected expects explicit fail failed failing fails feature fix fixed fixes "
+        "fixing following happen happens implement implemented improve improved improvement incorrect "
+        "incorrectly introduce introduced issue issues less minor missing move new possible prevent problem "
+        "properly refactor refactored remove removed removes rename replace reproduce request respect return "
+        "returned returning returns revert run running simplify stop support supported supports tweak unable "
+        "unexpected unexpectedly unnecessary update updated updates work working works wrong wrongly "
+    ).split()
 )
 _TOKEN = re.compile(r"[\w$]+(?:[-.:#/\\>]+[\w$]+)*\(?")
 _WORD = re.compile(r"\w+")
@@ -143,7 +150,7 @@ def _is_telling(word: str) -> bool:
 
 def _pairs(title: str, limits: Limits) -> Iterator[tuple[str, str]]:
     words = [fold(word) for word, _ in _words(title)][: limits.max_query_terms]
-    for left, right in zip(words, words[1:], strict=False):
+    for left, right in pairwise(words):
         if left not in _STOP and right not in _STOP and left.isalpha() and right.isalpha():
             yield left, right
 
@@ -182,13 +189,3 @@ def _words(line: str) -> Iterator[tuple[str, bool]]:
 def looks_like_code(word: str) -> bool:
     """Whether a word is written as prose never is: `snake_case`, `camelCase`, `HTTPServer`."""
     return ("_" in word.strip("_") and len(word) > 2) or _CAMEL.search(word) is not None
-
-
-def is_stop_word(word: str) -> bool:
-    """Whether a folded word only serves grammar."""
-    return word in _STOP
-
-
-def speaks_of(words: Iterable[str], subject: frozenset[str]) -> bool:
-    """Whether a question names one of some subjects."""
-    return any(word in subject for word in words)
