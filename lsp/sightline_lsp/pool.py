@@ -212,14 +212,16 @@ class Pool(Navigation):
         try:
             client = await slot.client(deadline_s)
             left = deadline - anyio.current_time()
-            await client.readiness.wait(left * _READY_SHARE)
+            was_ready = await client.readiness.wait(left * _READY_SHARE)
             generation = client.diagnostics.generation
             await client.documents.refresh()
             document = await client.documents.sync(door, path, language)
             converter = Converter(self._doors, self._texts, client.offers.unit, self._limits)
             session = Session(client, document, converter, self._limits, deadline, generation)
             value = await question(session)
-            status = SourceStatus.OK if client.readiness.is_ready else SourceStatus.INDEXING
+            # Some servers report progress on a request itself: what began and ended meanwhile was no loading.
+            is_ready = client.readiness.is_ready or (was_ready and not client.readiness.has_progress)
+            status = SourceStatus.OK if is_ready else SourceStatus.INDEXING
         except LspError as error:
             raise error.blamed_on(language) from None
         except Malformed as error:

@@ -107,18 +107,18 @@ def grouped(places: Iterable[Place], home: str) -> list[Place]:
 
 async def page_of(call: Call, places: Sequence[Place], args: PageArgs, *question: object) -> Page:
     """The page of `places` that the arguments ask for; raises `invalid_input` for a cursor of another list."""
-    chosen, next_cursor = cut_page(places, args, *question)
-    return Page(await show(call, chosen), len(places), next_cursor)
+    part, next_cursor = page_bounds(places, args, *question)
+    return Page(await show(call, places[part]), len(places), next_cursor)
 
 
-def cut_page(places: Sequence[Place], args: PageArgs, *question: object) -> tuple[Sequence[Place], str | None]:
-    """The places of one page, and the token for the next."""
+def page_bounds(places: Sequence[Place], args: PageArgs, *question: object) -> tuple[slice, str | None]:
+    """Which part of `places` is asked for, and the token for the next; raises `invalid_input`."""
     generation = _fingerprint(places)
     key = question_key(*question)
     offset = decode_cursor(args.cursor, generation, key)
     following = offset + args.limit
     token = encode_cursor(generation, key, following) if following < len(places) else None
-    return places[offset:following], token
+    return slice(offset, following), token
 
 
 async def show(call: Call, places: Sequence[Place]) -> tuple[Location, ...]:

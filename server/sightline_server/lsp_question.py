@@ -39,10 +39,14 @@ class Asked(Generic[T]):
         return self.error is None and self.source.status is SourceStatus.OK
 
 
-async def ask(call: Call, path: RepoPath, question: Question[T], nothing: T) -> Asked[T]:
-    """Ask within the time of a navigation; `nothing` stands in for an answer that did not come."""
-    limits = call.limits
-    timeout_s = max(0.0, min(limits.lsp_navigation_timeout_s, call.deadline - call.now() - limits.fallback_timeout_s))
+async def ask(
+    call: Call, path: RepoPath, question: Question[T], nothing: T, *, until: float | None = None
+) -> Asked[T]:
+    """Ask within the time of a navigation, or what is left of it `until` then.
+
+    `nothing` stands in for an answer that did not come.
+    """
+    timeout_s = max(0.0, (navigation_deadline(call) if until is None else until) - call.now())
     try:
         reply = await question(call.services.language_servers.pool, call.require_workspace().path, timeout_s)
     except LspError as error:
@@ -53,6 +57,12 @@ async def ask(call: Call, path: RepoPath, question: Question[T], nothing: T) -> 
         language = language_of(path.relative) or "unknown"
         return Asked(nothing, Source(language, SourceStatus.UNSUPPORTED, detail=error.message), error)
     return Asked(reply.value, reply.source, dropped=reply.dropped, truncated=reply.truncated)
+
+
+def navigation_deadline(call: Call) -> float:
+    """Until when servers are waited for, if they are asked from now on; the rest is the fallback's."""
+    limits = call.limits
+    return min(call.now() + limits.lsp_navigation_timeout_s, call.deadline - limits.fallback_timeout_s)
 
 
 def _failed_source(call: Call, error: LspError) -> Source:

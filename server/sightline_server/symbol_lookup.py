@@ -8,11 +8,13 @@ from __future__ import annotations
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.languages import is_primary
 from sightline_core.limits import Limits
-from sightline_core.types import Note, Position
+from sightline_core.types import Position
 from sightline_indexer.records import SymbolRecord
 from sightline_indexer.store import Snapshot
 from sightline_indexer.workspace_index import WorkspaceIndex
-from sightline_search.names import NameMatch, match_name, parse_name
+from sightline_search.locate import find_definitions, suggest_names
+from sightline_search.model import Filters
+from sightline_search.names import parse_name
 
 
 def choose_symbol(snapshot: Snapshot, text: str, path: str, line: int | None, limits: Limits) -> SymbolRecord:
@@ -20,7 +22,7 @@ def choose_symbol(snapshot: Snapshot, text: str, path: str, line: int | None, li
 
     Raises `invalid_input`, `symbol_not_found` with near names, or `ambiguous_symbol` with candidates.
     """
-    found = find_symbols(snapshot, text)
+    found = find_symbols(snapshot, text, limits)
     narrowed = [record for record in found if not path or record.path == path or record.path.startswith(f"{path}/")]
     if line is not None:
         narrowed = [record for record in narrowed if _covers(record, line)] or narrowed
@@ -32,34 +34,27 @@ def choose_symbol(snapshot: Snapshot, text: str, path: str, line: int | None, li
     return narrowed[0]
 
 
-def find_symbols(snapshot: Snapshot, text: str) -> list[SymbolRecord]:
-    """The definitions of a name: those whose qualifiers fit best, what is written before what is only announced."""
+def find_symbols(snapshot: Snapshot, text: str, limits: Limits) -> list[SymbolRecord]:
+    """The definitions of a name in its own case: those whose qualifiers fit best, written before announced ones."""
     wanted = parse_name(text)
     if wanted is None:
         raise SightlineError(
-            ErrorCode.INVALID_INPUT,
-            f"'{text[:80]}' is not a name.",
-            hint="Give one such as Basket.total.",
+            ErrorCode.INVALID_INPUT, f"'{text[:80]}' is not a name.", hint="Give one such as Basket.total."
         )
-    by_match: dict[NameMatch, list[SymbolRecord]] = {}
-    for record in snapshot.symbols_named(wanted.name):
-        by_match.setdefault(match_name(wanted, record), []).append(record)
-    by_match.pop(NameMatch.NONE, None)
-    best = by_match[min(by_match)] if by_match else []
-    return primary_first(best)
+    found = [item for item in find_definitions(snapshot, wanted, Filters(), limits) if item.same_case]
+    best = [item.record for item in found if item.match is found[0].match]
+    return snapshot.with_texts(written_first(best))
 
 
 def primary_first(records: list[SymbolRecord]) -> list[SymbolRecord]:
     """Functions and types when there are any, without those that are only announced; all otherwise."""
     primary = [record for record in records if is_primary(record.symbol.kind, record.language)] or records
-    return [record for record in primary if not record.symbol.declaration] or primary
+    return written_first(primary)
 
 
-def holes_of(snapshot: Snapshot) -> tuple[Note, ...]:
-    """What a snapshot cannot answer for."""
-    if snapshot.complete:
-        return ()
-    return (Note("index_incomplete", "The first index is still being built; files may be missing from this answer."),)
+def written_first(records: list[SymbolRecord]) -> list[SymbolRecord]:
+    """Without what is only announced, unless there is nothing else."""
+    return [record for record in records if not record.symbol.declaration] or records
 
 
 def definition_at(index: WorkspaceIndex, path: str, position: Position, name: str) -> SymbolRecord | None:
@@ -100,10 +95,7 @@ def _not_found(
     snapshot: Snapshot, text: str, path: str, elsewhere: list[SymbolRecord], limits: Limits
 ) -> SightlineError:
     wanted = parse_name(text)
-    near = snapshot.near_names(wanted.name, limits.max_candidates_shown) if wanted is not None else []
-    if wanted is not None and wanted.qualifiers:
-        near = [record.symbol.qualified_name for record in snapshot.symbols_named(wanted.name)] + near
-    near = list(dict.fromkeys(near))[: limits.max_candidates_shown]
+    near = list(suggest_names(snapshot, wanted, limits)) if wanted is not None else []
     data: dict[str, object] = {"near_names": near}
     if elsewhere:
         data["candidates"] = candidate_rows(elsewhere, limits)

@@ -20,8 +20,9 @@ from sightline_core.types import Note, Position
 from sightline_indexer.records import SymbolRecord
 from sightline_indexer.secrets import is_secret
 from sightline_indexer.workspace_index import WorkspaceIndex
+from sightline_search.locate import holes_of
 from sightline_server.envelope import WireModel
-from sightline_server.symbol_lookup import choose_symbol, definition_at, holes_of
+from sightline_server.symbol_lookup import choose_symbol, definition_at
 from sightline_server.tools.base import Args, Call
 
 CURSOR_MARK = "@@"

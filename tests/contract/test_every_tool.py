@@ -42,6 +42,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "go_to_definition": {"symbol": "greet"},
     "find_references": {"symbol": "greet", "include_declaration": True},
     "go_to_implementation": {"symbol": "greet"},
+    "find_callers": {"symbol": "greet", "direction": "both"},
+    "type_hierarchy": {"symbol": "greet"},
     "go_to_declaration": {"path": "pkg/greeting.py", "line": 1, "column": 5},
     "go_to_type_definition": {"path": "pkg/greeting.py", "pattern": "def @@greet"},
     "start_lsp": {"language": "python"},

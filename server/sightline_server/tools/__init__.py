@@ -11,6 +11,7 @@ from sightline_core.errors import ErrorCode, SightlineError, nearest_name
 from sightline_server.tools.base import AnyTool, Toolset
 from sightline_server.tools.cancel_job import CANCEL_JOB
 from sightline_server.tools.detect_lsp_servers import DETECT_LSP_SERVERS
+from sightline_server.tools.find_callers import FIND_CALLERS
 from sightline_server.tools.find_references import FIND_REFERENCES
 from sightline_server.tools.get_server_capabilities import GET_SERVER_CAPABILITIES
 from sightline_server.tools.go_to import (
@@ -25,6 +26,7 @@ from sightline_server.tools.index_status import INDEX_STATUS
 from sightline_server.tools.restart_lsp_server import RESTART_LSP_SERVER
 from sightline_server.tools.start_lsp import START_LSP
 from sightline_server.tools.sync_repo import SYNC_REPO
+from sightline_server.tools.type_hierarchy import TYPE_HIERARCHY
 from sightline_server.tools.workspace_folders import (
     ADD_WORKSPACE_FOLDER,
     LIST_WORKSPACE_FOLDERS,
@@ -40,6 +42,8 @@ TOOLS: tuple[AnyTool, ...] = (
     GO_TO_DEFINITION,
     FIND_REFERENCES,
     GO_TO_IMPLEMENTATION,
+    FIND_CALLERS,
+    TYPE_HIERARCHY,
     GO_TO_DECLARATION,
     GO_TO_TYPE_DEFINITION,
     START_LSP,
