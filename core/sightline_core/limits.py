@@ -196,7 +196,10 @@ class Limits:
     lsp_max_open_documents: int = 50
     lsp_max_document_bytes: int = 4 * 1024 * 1024
     lsp_max_cached_texts: int = 256
+    lsp_max_cached_text_chars: int = 32 * 1024 * 1024
     lsp_max_diagnostic_files: int = 500
+    lsp_max_diagnostic_bytes: int = 64 * 1024 * 1024
+    lsp_deadline_grace_ms: int = 100
     lsp_diagnostics_activity_s: float = 5.0
     lsp_diagnostics_nudges: int = 3
     lsp_max_symbols: int = 500

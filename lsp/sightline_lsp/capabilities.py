@@ -61,9 +61,6 @@ _TOKEN_MODIFIERS = (
 
 def client_capabilities() -> dict[str, Any]:
     """The capabilities of `initialize`."""
-    dynamic = {"dynamicRegistration": True}
-    linked = {"dynamicRegistration": True, "linkSupport": True}
-    markup = ["markdown", "plaintext"]
     return {
         "general": {
             "positionEncodings": [str(unit) for unit in OFFERED_UNITS],
@@ -81,55 +78,62 @@ def client_capabilities() -> dict[str, Any]:
             "applyEdit": False,
             "workspaceFolders": True,
             "configuration": True,
-            "didChangeConfiguration": dynamic,
+            "didChangeConfiguration": {"dynamicRegistration": True},
             "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
             "symbol": {"dynamicRegistration": True, "symbolKind": {"valueSet": _SYMBOL_KINDS}},
             "semanticTokens": {"refreshSupport": True},
             "inlayHint": {"refreshSupport": True},
             "diagnostics": {"refreshSupport": True},
         },
-        "textDocument": {
-            "synchronization": {"dynamicRegistration": True, "didSave": True},
-            "publishDiagnostics": {"versionSupport": True},
-            "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": False},
-            "definition": linked,
-            "declaration": linked,
-            "typeDefinition": linked,
-            "implementation": linked,
-            "references": dynamic,
-            "callHierarchy": dynamic,
-            "typeHierarchy": dynamic,
-            "hover": {"dynamicRegistration": True, "contentFormat": markup},
-            "documentHighlight": dynamic,
-            "documentSymbol": {
-                "dynamicRegistration": True,
-                "hierarchicalDocumentSymbolSupport": True,
-                "symbolKind": {"valueSet": _SYMBOL_KINDS},
+        "textDocument": _document_capabilities(),
+    }
+
+
+def _document_capabilities() -> dict[str, Any]:
+    dynamic = {"dynamicRegistration": True}
+    linked = {"dynamicRegistration": True, "linkSupport": True}
+    markup = ["markdown", "plaintext"]
+    return {
+        "synchronization": {"dynamicRegistration": True, "didSave": True},
+        "publishDiagnostics": {"versionSupport": True},
+        "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": False},
+        "definition": linked,
+        "declaration": linked,
+        "typeDefinition": linked,
+        "implementation": linked,
+        "references": dynamic,
+        "callHierarchy": dynamic,
+        "typeHierarchy": dynamic,
+        "hover": {"dynamicRegistration": True, "contentFormat": markup},
+        "documentHighlight": dynamic,
+        "documentSymbol": {
+            "dynamicRegistration": True,
+            "hierarchicalDocumentSymbolSupport": True,
+            "symbolKind": {"valueSet": _SYMBOL_KINDS},
+        },
+        "completion": {
+            "dynamicRegistration": True,
+            "completionItem": {"snippetSupport": False, "documentationFormat": markup},
+        },
+        "signatureHelp": {
+            "dynamicRegistration": True,
+            "signatureInformation": {
+                "documentationFormat": markup,
+                "parameterInformation": {"labelOffsetSupport": True},
             },
-            "completion": {
-                "dynamicRegistration": True,
-                "completionItem": {"snippetSupport": False, "documentationFormat": markup},
-            },
-            "signatureHelp": {
-                "dynamicRegistration": True,
-                "signatureInformation": {
-                    "documentationFormat": markup,
-                    "parameterInformation": {"labelOffsetSupport": True},
-                },
-            },
-            "codeAction": {
-                "dynamicRegistration": True,
-                "isPreferredSupport": True,
-                "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source"]}},
-            },
-            "inlayHint": dynamic,
-            "semanticTokens": {
-                "dynamicRegistration": True,
-                "requests": {"full": True},
-                "tokenTypes": _TOKEN_TYPES,
-                "tokenModifiers": _TOKEN_MODIFIERS,
-                "formats": ["relative"],
-            },
+        },
+        "codeAction": {
+            "dynamicRegistration": True,
+            "isPreferredSupport": True,
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source"]}},
+        },
+        "inlayHint": dynamic,
+        "semanticTokens": {
+            "dynamicRegistration": True,
+            "requests": {"full": True},
+            "tokenTypes": _TOKEN_TYPES,
+            "tokenModifiers": _TOKEN_MODIFIERS,
+            "formats": ["relative"],
         },
     }
 

@@ -220,7 +220,7 @@ class Client:
     # -- what the server tells -----------------------------------------------------------------
 
     def _publish(self, params: msgspec.Raw) -> None:
-        self.diagnostics.publish(shapes.PUBLISHED.decode(params))
+        self.diagnostics.publish(shapes.PUBLISHED.decode(params), len(bytes(params)))
 
     def _progress(self, params: msgspec.Raw) -> None:
         message = shapes.PROGRESS.decode(params)

@@ -26,6 +26,7 @@ class Published:
     generation: int
     items: tuple[WireDiagnostic, ...]
     truncated: bool
+    size: int
 
 
 class DiagnosticStore:
@@ -34,21 +35,23 @@ class DiagnosticStore:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._files: OrderedDict[str, Published] = OrderedDict()
+        self._bytes = 0
         self.generation = 0
         self.changed = anyio.Event()
 
-    def publish(self, message: WirePublished) -> None:
-        """Keep a publication; one about no file of this machine is dropped."""
+    def publish(self, message: WirePublished, size: int) -> None:
+        """Keep a publication of `size` bytes on the wire; one about no file of this machine is dropped."""
         path = uri_to_path(message.uri)
         if path is None:
             return
         self.generation += 1
         bound = self._limits.lsp_max_diagnostics_per_file
         items = tuple(message.diagnostics[:bound])
-        self._files[path] = Published(self.generation, items, len(message.diagnostics) > bound)
-        self._files.move_to_end(path)
-        while len(self._files) > self._limits.lsp_max_diagnostic_files:
-            self._files.popitem(last=False)
+        self._drop(path)
+        self._files[path] = Published(self.generation, items, len(message.diagnostics) > bound, size)
+        self._bytes += size
+        while len(self._files) > self._limits.lsp_max_diagnostic_files or self._is_too_big():
+            self._drop(next(iter(self._files)))
         self.changed.set()
         self.changed = anyio.Event()
 
@@ -58,6 +61,14 @@ class DiagnosticStore:
         if found is not None:
             self._files.move_to_end(path)
         return found
+
+    def _is_too_big(self) -> bool:
+        return self._bytes > self._limits.lsp_max_diagnostic_bytes and len(self._files) > 1
+
+    def _drop(self, path: str) -> None:
+        known = self._files.pop(path, None)
+        if known is not None:
+            self._bytes -= known.size
 
     def __len__(self) -> int:
         return len(self._files)

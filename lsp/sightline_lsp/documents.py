@@ -28,7 +28,7 @@ class _Open:
     root: RepoRoot
     path: RepoPath
     language: str
-    text: str
+    digest: tuple[int, int]
     stamp: tuple[int, int]
 
 
@@ -79,13 +79,15 @@ class Documents:
         uri = path_to_uri(path.absolute)
         if not self.enabled:
             return Synced(uri, text, changed=False)
+        # Two numbers instead of the text: fifty open documents may be large.
+        digest = (len(text.text), hash(text.text))
         known = self._open.get(uri)
-        if known is not None and known.text == text.text:
+        if known is not None and known.digest == digest:
             known.stamp = stamp
             self._open.move_to_end(uri)
             return Synced(uri, text, changed=False)
         self._versions += 1
-        self._open[uri] = _Open(root, path, language, text.text, stamp)
+        self._open[uri] = _Open(root, path, language, digest, stamp)
         self._open.move_to_end(uri)
         try:
             if known is None:

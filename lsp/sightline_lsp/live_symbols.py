@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import anyio
@@ -110,12 +111,12 @@ class LiveQueries:
             client = await self._slot.client(limits.lsp_late_answer_s)
             if Quirk.OPEN_FIRST_FILE in client.row.quirks:
                 await open_first_file(client, root, limits)
-            await client.readiness.wait(limits.lsp_late_answer_s)
+            loaded = await client.readiness.wait(limits.lsp_late_answer_s)
             generation = self._slot.generation
             found = await client.ask(
                 "workspace/symbol", {"query": query}, shapes.SYMBOLS, timeout_s=limits.lsp_late_answer_s
             )
-            ready = client.readiness.is_ready
+            ready = loaded and client.readiness.is_ready
             converter = Converter(self._roots(), self._texts, client.offers.unit, limits)
             symbols = await off_loop(
                 limits, len(found or ()), lambda: _translate(found or [], query, root, converter)
@@ -170,12 +171,21 @@ def _distance(name: str, wanted: str) -> int:
 
 
 async def open_first_file(client: Client, root: RepoRoot, limits: Limits) -> None:
-    """Open some file of the server's languages below `root`, unless one is open; bounded."""
+    """Open some file of the server's languages below `root`, unless one is open, and wait until it was looked at."""
     if any(_lies_in(uri, root.path) for uri in client.documents.open_uris):
         return
     found = _first_file(root.path, client.row.languages, limits.lsp_first_file_scan)
-    if found is not None:
-        await client.documents.sync(root, root.known(found), client.language)
+    if found is None:
+        return
+    document = await client.documents.sync(root, root.known(found), client.language)
+    if client.offers.has("textDocument/documentSymbol"):
+        # Servers work a file's queue in order: this answer means that the file has been parsed. What it says, or
+        # that it is refused, does not matter.
+        with suppress(LspError):
+            params = {"textDocument": {"uri": document.uri}}
+            await client.ask(
+                "textDocument/documentSymbol", params, shapes.NOTHING, timeout_s=limits.lsp_late_answer_s
+            )
 
 
 def _first_file(root: str, languages: tuple[str, ...], bound: int) -> str | None:

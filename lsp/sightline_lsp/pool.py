@@ -116,8 +116,10 @@ class Pool(Navigation):
 
     async def set_roots(self, roots: Sequence[Root]) -> None:
         """Follow the registered roots: each live server hears of a change once; eager servers start."""
+        doors = [RepoRoot(root.path, self._limits) for root in roots]
+        roots = [replace(root, path=door.path) for root, door in zip(roots, doors, strict=True)]
         self._roots = {root.path: root for root in roots}
-        self._doors = Roots(RepoRoot(path, self._limits) for path in self._roots)
+        self._doors = Roots(doors)
         self._programs.clear()
         async with anyio.create_task_group() as changing:
             for key, slot in tuple(self._slots.items()):
@@ -209,23 +211,38 @@ class Pool(Navigation):
         text = self._texts.read(door, path)
         language = language_of(path.relative, text.text[:_HEAD_CHARS].encode("utf-8", "replace"))
         slot = self._slot_for(root, language, path)
+        reply: Reply[T] | None = None
         try:
-            client = await slot.client(deadline_s)
-            left = deadline - anyio.current_time()
-            was_ready = await client.readiness.wait(left * _READY_SHARE)
-            generation = client.diagnostics.generation
-            await client.documents.refresh()
-            document = await client.documents.sync(door, path, language)
-            converter = Converter(self._doors, self._texts, client.offers.unit, self._limits)
-            session = Session(client, document, converter, self._limits, deadline, generation)
-            value = await question(session)
-            # Some servers report progress on a request itself: what began and ended meanwhile was no loading.
-            is_ready = client.readiness.is_ready or (was_ready and not client.readiness.has_progress)
-            status = SourceStatus.OK if is_ready else SourceStatus.INDEXING
+            # Each step has its own bound; the grace lets those speak first, because they know more.
+            with anyio.move_on_after(deadline_s + self._limits.lsp_deadline_grace_ms / 1000):
+                reply = await self._converse(slot, door, path, language, deadline, question)
         except LspError as error:
             raise error.blamed_on(language) from None
         except Malformed as error:
             raise faults.garbage(language, error.reason) from None
+        if reply is None:
+            raise faults.timed_out(language, "a question", deadline_s)
+        return reply
+
+    async def _converse(
+        self,
+        slot: Slot,
+        door: RepoRoot,
+        path: RepoPath,
+        language: str,
+        deadline: float,
+        question: Callable[[Session], Awaitable[T]],
+    ) -> Reply[T]:
+        client = await slot.client(deadline - anyio.current_time())
+        loaded = await client.readiness.wait((deadline - anyio.current_time()) * _READY_SHARE)
+        generation = client.diagnostics.generation
+        await client.documents.refresh()
+        document = await client.documents.sync(door, path, language)
+        converter = Converter(self._doors, self._texts, client.offers.unit, self._limits)
+        value = await question(Session(client, document, converter, self._limits, deadline, generation))
+        # Some servers report progress on a request itself: what began and ended since then was no loading.
+        is_sure = loaded and not client.readiness.has_progress
+        status = SourceStatus.OK if is_sure else SourceStatus.INDEXING
         source = Source(language, status, slot.row.name, client.readiness.detail, expected=True)
         return Reply(value, source, converter.dropped, converter.truncated)
 

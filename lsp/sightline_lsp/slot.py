@@ -73,7 +73,9 @@ class Slot:
     async def client(self, timeout_s: float) -> Client:
         """The initialized client, starting the server if need be; raises `LspError`."""
         deadline = anyio.current_time() + timeout_s
-        ends_before = self._ends
+        # A life that is over already, though not yet cleared away, is not the one this request waits for.
+        dying = self.state is ServerState.RUNNING and self.running_client is None
+        ends_before = self._ends + dying
         while True:
             self._last_used = anyio.current_time()
             running = self.running_client
@@ -254,8 +256,7 @@ class Slot:
         self.error = None
         self._set_state(ServerState.RUNNING)
         self._on_running(self)
-        with suppress(LspError):
-            await client.change_folders(self.folders)
+        await self._catch_up_with_folders(client)
         if not await self._until_end(connection):
             return self._death_of(connection)
         with suppress(LspError):
@@ -272,6 +273,16 @@ class Slot:
                 error = caught
             tasks.cancel_scope.cancel()
         return error
+
+    async def _catch_up_with_folders(self, client: Client) -> None:
+        """The roots may have changed during the handshake."""
+        if client.folders == self.folders:
+            return
+        if client.offers.follows_folders:
+            with suppress(LspError):
+                await client.change_folders(self.folders)
+        else:
+            self._stop.set()
 
     async def _until_end(self, connection: Connection) -> bool:
         """Wait for the end; True when it is ours to end the server, False when it died."""

@@ -71,6 +71,7 @@ class Texts:
         # Long answers are converted in worker threads.
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, tuple[_Stamp, FileText]] = OrderedDict()
+        self._chars = 0
 
     def read(self, root: RepoRoot, path: RepoPath) -> FileText:
         """The current text; raises what `RepoRoot.read_file` raises."""
@@ -90,11 +91,21 @@ class Texts:
         text = FileText(decode(content.data))
         settled = time.time_ns() - content.mtime_ns > _RACY_NS
         with self._lock:
+            self._drop(key)
             if settled:
                 self._kept[key] = (_Stamp(content.mtime_ns, content.size, content.inode), text)
-            while len(self._kept) > self._limits.lsp_max_cached_texts:
-                self._kept.popitem(last=False)
+                self._chars += len(text.text)
+            while len(self._kept) > self._limits.lsp_max_cached_texts or self._is_too_big():
+                self._drop(next(iter(self._kept)))
         return text
+
+    def _is_too_big(self) -> bool:
+        return self._chars > self._limits.lsp_max_cached_text_chars
+
+    def _drop(self, key: str) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._chars -= len(kept[1].text)
 
     def try_read(self, root: RepoRoot, path: RepoPath) -> FileText | None:
         """The current text, or None when the door refuses it or there is none."""

@@ -17,7 +17,7 @@ _PLACES = ("definition", "declaration", "type_definition", "implementation", "re
 
 
 def shape_faults() -> list[Fault]:
-    return [*_wrong_types(), *_refusals(), *_places(), *_uris(), *_values(), *_empties()]
+    return [*_wrong_types(), *_refusals(), *_places(), *_uris(), *_values(), *_more_values(), *_empties()]
 
 
 def _wrong_types() -> list[Fault]:
@@ -160,6 +160,11 @@ def _values() -> list[Fault]:
         Fault("value: active signature that is not there",
               on("signature_help", reply({"signatures": [{"label": "f"}], "activeSignature": 7, "activeParameter": -2})),
               OK, "signature_help", check=lambda help_: help_.active_signature is None),
+    ]  # fmt: skip
+
+
+def _more_values() -> list[Fault]:
+    return [
         Fault("value: tokens not in fives", on("semantic_tokens", reply({"data": [1, 2, 3]})), GARBAGE,
               "semantic_tokens"),
         Fault("value: tokens below zero", on("semantic_tokens", reply({"data": [0, -5, 1, 0, 0]})), GARBAGE,
