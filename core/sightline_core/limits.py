@@ -159,6 +159,20 @@ class Limits:
     fallback_file_ms: int = 1_000
     max_call_depth: int = 3
     max_hierarchy_nodes: int = 200
+    max_source_chars: int = 24_000
+    source_sync_wait_s: float = 2.0
+    explore_tokens: int = 4_000
+    explore_min_tokens: int = 500
+    explore_max_tokens: int = 12_000
+    explore_callers: int = 20
+    explore_files: int = 20
+    map_tokens: int = 2_000
+    map_min_tokens: int = 200
+    map_max_tokens: int = 10_000
+    map_file_symbols: int = 12
+    diagnostics_timeout_s: float = 20.0
+    diagnostics_max_paths: int = 50
+    diagnostics_parallel: int = 4
 
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400
