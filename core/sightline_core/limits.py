@@ -106,6 +106,7 @@ class Limits:
     default_results: int = 10
     max_results: int = 100
     max_query_words: int = 64
+    max_glob_chars: int = 512
     max_query_terms: int = 256
     max_ranked_terms: int = 32
     max_weighed_words: int = 20_000
@@ -145,8 +146,28 @@ class Limits:
     max_line_chars: int = 240
     max_counted_files: int = 1_000
     max_name_chars: int = 80
+    name_tokens: int = 20
+    location_tokens: int = 60
+    signature_tokens: int = 120
+    context_tokens: int = 500
+    occurrence_requests_ahead: int = 8
+    references_budget_s: float = 8.0
+    max_reference_files: int = 2_000
+    max_references: int = 5_000
     snippet_context_lines: int = 2
-    max_snippet_lines: int = 12
+    max_snippet_lines: int = 16
+
+    # -- code context --------------------------------------------------------------------------
+    min_context_tokens: int = 100
+    max_context_tokens: int = 20_000
+    max_context_line_chars: int = 500
+    context_search_results: int = 40
+    context_breadth_share: float = 0.2
+    context_depth_share: float = 0.75
+    context_depth_files: int = 3
+    context_window_lines: int = 8
+    context_followed_symbols: int = 3
+    context_uses: int = 20
 
     # -- navigation ----------------------------------------------------------------------------
     navigation_locations: int = 50
@@ -156,7 +177,7 @@ class Limits:
     max_candidates_shown: int = 10
     fallback_max_files: int = 400
     fallback_timeout_s: float = 6.0
-    fallback_file_ms: int = 1_000
+    fallback_processes: int = 2
     max_call_depth: int = 3
     max_hierarchy_nodes: int = 200
     max_source_chars: int = 24_000

@@ -1,7 +1,7 @@
-"""The program that parses candidate files for one name, apart from the server.
+"""The program of a process that finds occurrences of a name in files: requests in, one answer a file out.
 
-**Invariant**: one line of output a file, in the order asked, written before the next file is touched: whoever reads
-it knows at which file a process died. Its own timer ends it inside a parser that hangs.
+**Invariant**: one file at a time, under a timer of processor time whose default action ends the process: a parser
+that never returns costs that file alone. Ends when its input does.
 """
 
 from __future__ import annotations
@@ -9,60 +9,132 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import stat
+import struct
 import sys
 
 import msgspec
 
-from sightline_core.errors import SightlineError
 from sightline_core.limits import Limits
-from sightline_core.paths import RepoRoot
-from sightline_core.text import decode
-from sightline_indexer.occurrences import Occurrence, find_occurrences
+from sightline_core.paths import open_beneath
+from sightline_core.text import decode, is_binary
+from sightline_indexer.occurrences import find_occurrences
+
+LENGTH = struct.Struct("<I")
+_HEAD_BYTES = 8192
 
 
-class Question(msgspec.Struct, frozen=True):
-    """The name, and the files to look into as pairs of path and language."""
+class FinderSetup(msgspec.Struct, frozen=True):
+    """What the process is told on its command line."""
 
     root: str
-    name: str
-    files: tuple[tuple[str, str], ...]
     limits: Limits
 
 
-class FileAnswer(msgspec.Struct, frozen=True, array_like=True):
-    """What one file gave; `read` is False when it could not be read."""
+class FindRequest(msgspec.Struct, frozen=True, array_like=True):
+    """A name to look for in a file of a language."""
 
-    occurrences: tuple[Occurrence, ...]
-    read: bool = True
+    path: str
+    language: str
+    name: str
+
+
+class FoundAt(msgspec.Struct, frozen=True, array_like=True):
+    """One occurrence, with the text of its line."""
+
+    line: int
+    column: int
+    end_column: int
+    role: str
+    text: str
+
+
+class FindAnswer(msgspec.Struct, frozen=True, array_like=True):
+    """What a file holds; `stat` is its size, time of change and inode, and `readable` False when it is gone."""
+
+    path: str
+    found: tuple[FoundAt, ...] = ()
+    readable: bool = True
+    stat: tuple[int, int, int] = (0, 0, 0)
 
 
 def main() -> None:
-    """Answer the one question on standard input."""
-    question = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Question)
-    limits = question.limits
+    """Serve until the input ends."""
+    setup = msgspec.json.decode(sys.argv[1], type=FinderSetup)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (limits.worker_memory_bytes, limits.worker_memory_bytes))
-    root = RepoRoot(question.root, limits)
-    for path, language in question.files:
-        signal.setitimer(signal.ITIMER_REAL, limits.fallback_file_ms / 1000)
-        answer = _look(root, path, language, question.name, limits)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        os.write(1, msgspec.json.encode(answer) + b"\n")
+    memory = setup.limits.worker_memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    root = os.open(setup.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    decoder = msgspec.msgpack.Decoder(FindRequest)
+    while (message := _receive()) is not None:
+        data = msgspec.msgpack.encode(_answer(root, decoder.decode(message), setup.limits))
+        _write_all(LENGTH.pack(len(data)) + data)
 
 
-def _look(root: RepoRoot, path: str, language: str, name: str, limits: Limits) -> FileAnswer:
+def _answer(root: int, request: FindRequest, limits: Limits) -> FindAnswer:
     try:
-        content = root.read_file(root.known(path))
-    except SightlineError:
-        return FileAnswer((), read=False)
-    source = decode(content.data).encode("utf-8", "replace")
+        data, info = _read(root, request.path, limits)
+    except OSError:
+        return FindAnswer(request.path, readable=False)
+    source = data if data.isascii() else decode(data).encode("utf-8", "replace")
+    signal.setitimer(signal.ITIMER_PROF, limits.max_parse_ms / 1000)
     try:
-        return FileAnswer(find_occurrences(source, language, name, limits))
+        occurrences = find_occurrences(source, request.language, request.name, limits)
     except LookupError:
-        return FileAnswer(())
+        occurrences = ()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    lines = source.split(b"\n") if occurrences else []
+    found = tuple(
+        FoundAt(
+            one.position.line,
+            one.position.column,
+            one.end_column,
+            one.role.value,
+            lines[one.position.line - 1].decode("utf-8", "replace"),
+        )
+        for one in occurrences
+    )
+    return FindAnswer(request.path, found, stat=(info.st_size, info.st_mtime_ns, info.st_ino))
+
+
+def _read(root: int, path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
+    descriptor = open_beneath(root, path, follow_links=False)
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > limits.max_file_bytes:
+            raise OSError
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            data = file.read(limits.max_file_bytes)
+    finally:
+        os.close(descriptor)
+    if is_binary(data[:_HEAD_BYTES]):
+        raise OSError
+    return data, info
+
+
+def _receive() -> bytes | None:
+    header = _read_exactly(LENGTH.size)
+    return None if header is None else _read_exactly(LENGTH.unpack(header)[0])
+
+
+def _read_exactly(size: int) -> bytes | None:
+    data = b""
+    while len(data) < size:
+        chunk = os.read(0, size - len(data))
+        if not chunk:
+            return None
+        data += chunk
+    return data
+
+
+def _write_all(data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]
 
 
 if __name__ == "__main__":

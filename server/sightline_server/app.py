@@ -15,6 +15,7 @@ import anyio
 
 from sightline_core.config import Config
 from sightline_indexer.job import Job
+from sightline_server.finders import Finders
 from sightline_server.indexes import Indexes
 from sightline_server.job_follow import follow
 from sightline_server.language_servers import LanguageServers
@@ -33,6 +34,7 @@ class Services:
     workspaces: Workspaces
     indexes: Indexes
     language_servers: LanguageServers
+    finders: Finders
     start_directory: str | None
     started_at: float = field(default_factory=time.monotonic)
     active_calls: int = 0
@@ -69,13 +71,15 @@ async def open_services(
                 group.start_soon(_tell_when_indexed, language_servers, workspace, job)
 
         def on_evict(workspace: Workspace) -> None:
+            finders.forget(workspace)
             group.start_soon(indexes.forget, workspace)
             group.start_soon(language_servers.closed, workspace)
 
+        finders = Finders(config.limits)
         indexes = Indexes(config, sync_on_open=sync_on_open, on_open=on_open)
         workspaces = Workspaces(config, registry, on_evict)
         services = Services(
-            config, registry, workspaces, indexes, language_servers, start_directory or _current_directory()
+            config, registry, workspaces, indexes, language_servers, finders, start_directory or _current_directory()
         )
         if config.prewarm:
             group.start_soon(_prewarm, services, open_default)
@@ -83,6 +87,7 @@ async def open_services(
             yield services
         finally:
             group.cancel_scope.cancel()
+            finders.close()
             with anyio.CancelScope(shield=True):
                 await indexes.close()
 

@@ -12,22 +12,23 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from sightline_core.errors import SightlineError
-from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_core.text import LineIndex, decode
-from sightline_core.types import Note, Symbol, SymbolKind
+from sightline_core.types import Note, SymbolKind
 from sightline_indexer.occurrences import OccurrenceRole
-from sightline_indexer.records import FileRecord, SymbolRecord
+from sightline_indexer.records import SymbolRecord
 from sightline_indexer.store import Snapshot
 from sightline_server.hierarchies import Relative
 from sightline_server.syntactic import (
     TYPE_KINDS,
+    Parsing,
     definitions_of,
+    enclosing,
     in_snapshot,
     kin_of,
+    parsing_for,
     place_of_symbol,
     subtypes_of,
-    time_left_s,
     uses_of,
 )
 from sightline_server.targets import Target
@@ -44,19 +45,18 @@ class _Search:
 
     snapshot: Snapshot
     root: RepoRoot
-    limits: Limits
-    deadline: float
+    parsing: Parsing
     relatives: list[Relative] = field(default_factory=list[Relative])
     cuts: tuple[Note, ...] = ()
     holes: tuple[Note, ...] = ()
 
     @property
     def left_s(self) -> float:
-        return max(0.0, self.deadline - time.monotonic())
+        return max(0.0, self.parsing.deadline - time.monotonic())
 
     @property
     def is_full(self) -> bool:
-        return len(self.relatives) >= self.limits.max_hierarchy_nodes
+        return len(self.relatives) >= self.parsing.limits.max_hierarchy_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +73,14 @@ Step = Callable[[_Search, SymbolRecord], list[tuple[SymbolRecord, tuple[int, ...
 
 async def relatives_by_name(call: Call, target: Target, directions: list[str], depth: int) -> Relatives:
     """Relatives of the target in each of the directions that `STEPS` knows."""
-    root, limits, left_s = call.require_workspace().root, call.limits, time_left_s(call)
-    work = partial(_walk, root, target, directions, depth, limits, left_s)
+    work = partial(_walk, call.require_workspace().root, parsing_for(call), target, directions, depth)
     return await in_snapshot(call, work, lambda holes: Relatives(holes=holes))
 
 
 def _walk(
-    root: RepoRoot,
-    target: Target,
-    directions: list[str],
-    depth: int,
-    limits: Limits,
-    timeout_s: float,
-    snapshot: Snapshot,
+    root: RepoRoot, parsing: Parsing, target: Target, directions: list[str], depth: int, snapshot: Snapshot
 ) -> Relatives:
-    search = _Search(snapshot, root, limits, time.monotonic() + timeout_s)
+    search = _Search(snapshot, root, parsing)
     start = definitions_of(snapshot, target)[:1]
     for direction in directions:
         level, seen = start, {_key(record) for record in start}
@@ -120,19 +113,15 @@ def _level(
 
 
 def _callers(search: _Search, record: SymbolRecord) -> list[tuple[SymbolRecord, tuple[int, ...]]]:
-    uses = uses_of(search.snapshot, search.root.path, record.symbol.name, record.path, search.limits, search.left_s)
+    uses = uses_of(search.snapshot, search.parsing, record.symbol.name, record.path)
     search.cuts, search.holes = _added(search.cuts, uses.cuts), _added(search.holes, uses.holes)
     found: dict[tuple[str, object], SymbolRecord] = {}
     lines: dict[tuple[str, object], set[int]] = {}
     for use in uses.items:
-        if use.occurrence.role is not OccurrenceRole.CALL:
-            continue
-        line = use.occurrence.position.line
-        around = search.snapshot.symbol_around(use.file.file_id, line)
-        caller = _record_of(use.file, around) if around is not None else None
+        caller = enclosing(search.snapshot, use) if use.role is OccurrenceRole.CALL else None
         if caller is not None:
             found[_key(caller)] = caller
-            lines.setdefault(_key(caller), set()).add(line)
+            lines.setdefault(_key(caller), set()).add(use.line)
     return [(caller, tuple(sorted(lines[key]))) for key, caller in found.items()]
 
 
@@ -147,16 +136,16 @@ def _callees(search: _Search, record: SymbolRecord) -> list[tuple[SymbolRecord, 
     kin = kin_of(record.language)
     found: list[tuple[SymbolRecord, tuple[int, ...]]] = []
     for name, numbers in sites.items():
-        for callee in search.snapshot.symbols_named(name, limit=search.limits.max_candidates_shown, texts=False):
+        for callee in search.snapshot.symbols_named(
+            name, limit=search.parsing.limits.max_candidates_shown, texts=False
+        ):
             if callee.language in kin and callee.symbol.kind in _CALLABLE:
                 found.append((callee, tuple(sorted(numbers))))
     return found
 
 
 def _subtypes(search: _Search, record: SymbolRecord) -> list[tuple[SymbolRecord, tuple[int, ...]]]:
-    heirs, uses = subtypes_of(
-        search.snapshot, search.root.path, record.symbol.name, record.path, search.limits, search.left_s
-    )
+    heirs, uses = subtypes_of(search.snapshot, search.parsing, record.symbol.name, record.path)
     search.cuts, search.holes = _added(search.cuts, uses.cuts), _added(search.holes, uses.holes)
     return [(heir, ()) for heir in heirs]
 
@@ -170,7 +159,7 @@ def _supertypes(search: _Search, record: SymbolRecord) -> list[tuple[SymbolRecor
     kin = kin_of(record.language)
     found: list[tuple[SymbolRecord, tuple[int, ...]]] = []
     for name in dict.fromkeys(_NAME.findall(heads)):
-        for base in search.snapshot.symbols_named(name, limit=search.limits.max_candidates_shown):
+        for base in search.snapshot.symbols_named(name, limit=search.parsing.limits.max_candidates_shown):
             if base.language in kin and base.symbol.kind in TYPE_KINDS and _key(base) != _key(record):
                 found.append((base, ()))
     return found
@@ -193,10 +182,6 @@ def _lines_of(search: _Search, record: SymbolRecord) -> list[tuple[int, str]]:
     lines = LineIndex(decode(content.data))
     span = record.symbol.range
     return [(number, lines.line(number)) for number in range(span.start.line, span.end.line + 1)]
-
-
-def _record_of(file: FileRecord, symbol: Symbol) -> SymbolRecord:
-    return SymbolRecord(file.file_id, file.path, file.language, file.traits, symbol)
 
 
 def _key(record: SymbolRecord) -> tuple[str, object]:

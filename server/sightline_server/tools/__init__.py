@@ -13,7 +13,9 @@ from sightline_server.tools.cancel_job import CANCEL_JOB
 from sightline_server.tools.detect_lsp_servers import DETECT_LSP_SERVERS
 from sightline_server.tools.find_callers import FIND_CALLERS
 from sightline_server.tools.find_references import FIND_REFERENCES
+from sightline_server.tools.get_document_highlights import GET_DOCUMENT_HIGHLIGHTS
 from sightline_server.tools.get_server_capabilities import GET_SERVER_CAPABILITIES
+from sightline_server.tools.get_symbol_source import GET_SYMBOL_SOURCE
 from sightline_server.tools.go_to import (
     GO_TO_DECLARATION,
     GO_TO_DEFINITION,
@@ -23,6 +25,7 @@ from sightline_server.tools.go_to import (
 from sightline_server.tools.health_check import HEALTH_CHECK
 from sightline_server.tools.index_repo import INDEX_REPO
 from sightline_server.tools.index_status import INDEX_STATUS
+from sightline_server.tools.inspect_symbol import GET_SYMBOL_DOCUMENTATION, INSPECT_SYMBOL
 from sightline_server.tools.restart_lsp_server import RESTART_LSP_SERVER
 from sightline_server.tools.start_lsp import START_LSP
 from sightline_server.tools.sync_repo import SYNC_REPO
@@ -46,6 +49,10 @@ TOOLS: tuple[AnyTool, ...] = (
     TYPE_HIERARCHY,
     GO_TO_DECLARATION,
     GO_TO_TYPE_DEFINITION,
+    INSPECT_SYMBOL,
+    GET_DOCUMENT_HIGHLIGHTS,
+    GET_SYMBOL_SOURCE,
+    GET_SYMBOL_DOCUMENTATION,
     START_LSP,
     RESTART_LSP_SERVER,
     GET_SERVER_CAPABILITIES,

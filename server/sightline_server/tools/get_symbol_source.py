@@ -26,9 +26,9 @@ GET_SYMBOL_SOURCE = Tool(
     name="get_symbol_source",
     title="Get symbol source",
     description=(
-        "Returns the whole source of one function, class or other definition, by symbol or by any place inside it, so "
-        "that no line numbers need to be guessed. For callers and references along with it use explore_symbol; for a "
-        "list of what a file defines use get_file_outline."
+        "Returns the whole source of one function, class or other definition, by symbol or by any place inside it, "
+        "so that no line numbers need to be guessed. For callers and references along with it use explore_symbol; "
+        "for a list of what a file defines use get_file_outline."
     ),
     toolset=Toolset.ANALYSIS,
     kind=ToolKind.INDEX,

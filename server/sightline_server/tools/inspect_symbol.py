@@ -30,7 +30,7 @@ class InspectSymbolResult(Result):
     hover: Annotated[str | None, Field(description="What the language server shows: type, signature, docs.")] = None
     definitions: Annotated[
         list[DefinitionModel],
-        Field(description="Definitions of that name in the index; several when it is not clear."),
+        Field(description="Definitions of that name in the index; several when unclear."),
     ]
     provenance: Provenance
     suggested_next_actions: list[NextAction] | None = None
@@ -91,8 +91,8 @@ GET_SYMBOL_DOCUMENTATION = Tool(
     name="get_symbol_documentation",
     title="Get symbol documentation",
     description=(
-        "Returns the documentation of a symbol: what the language server shows for it and the first line that the index "
-        "keeps. Never runs code of the workspace. Use inspect_symbol in the same way when types matter more, "
+        "Returns the documentation of a symbol: what the language server shows for it and the first line that the "
+        "index keeps. Never runs code of the workspace. Use inspect_symbol in the same way when types matter more, "
         "get_symbol_source for the code."
     ),
     toolset=Toolset.ANALYSIS,
