@@ -48,7 +48,7 @@ class Walk:
 
     until: float = 0.0
     relatives: list[Relative] = field(default_factory=list[Relative])
-    asked: list[Asked[tuple[HierarchyItem, ...]]] = field(default_factory=list[Asked[tuple[HierarchyItem, ...]]])
+    asked: list[Asked[object]] = field(default_factory=list[Asked[object]])
     cuts: tuple[Note, ...] = ()
     holes: tuple[Note, ...] = ()
 
@@ -88,7 +88,7 @@ async def _level(
             walk.cuts = (_cut_note(call.limits.max_hierarchy_nodes),)
             return []
         asked = await ask(call, target.path, _bound(step, target, item), (), until=walk.until)
-        walk.asked.append(_as_items(asked))
+        walk.asked.append(asked)
         if asked.error is not None:
             return []
         for link in asked.value:
@@ -107,10 +107,6 @@ async def _level(
 
 def _bound(step: Step, target: Target, item: HierarchyItem) -> Question[tuple[Link, ...]]:
     return lambda pool, root, left: step(pool, root, target, item, left)
-
-
-def _as_items(asked: Asked[tuple[Link, ...]]) -> Asked[tuple[HierarchyItem, ...]]:
-    return Asked((), asked.source, asked.error, asked.dropped, asked.truncated)
 
 
 def _key(item: HierarchyItem) -> tuple[str, Range]:

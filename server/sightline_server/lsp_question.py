@@ -20,14 +20,15 @@ from sightline_server.completeness import Facts
 from sightline_server.tools.base import Call
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Question = Callable[[Pool, str, float], Awaitable[Reply[T]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
+class Asked(Generic[T_co]):
     """What came of a question; `error` is set when `value` is not the server's answer."""
 
-    value: T
+    value: T_co
     source: Source
     error: SightlineError | None = None
     dropped: int = 0
@@ -59,6 +60,13 @@ async def ask(
     return Asked(reply.value, reply.source, dropped=reply.dropped, truncated=reply.truncated)
 
 
+def answered(asked: Asked[T]) -> T:
+    """The server's answer where nothing can stand in for it; raises why there is none."""
+    if asked.error is not None:
+        raise asked.error
+    return asked.value
+
+
 def navigation_deadline(call: Call) -> float:
     """Until when servers are waited for, if they are asked from now on; the rest is the fallback's."""
     limits = call.limits
@@ -73,7 +81,7 @@ def _failed_source(call: Call, error: LspError) -> Source:
 
 
 def facts_of(
-    asked: Iterable[Asked[T]],
+    asked: Iterable[Asked[object]],
     *,
     cuts: tuple[Note, ...] = (),
     holes: tuple[Note, ...] = (),
