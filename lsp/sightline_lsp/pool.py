@@ -48,6 +48,7 @@ from sightline_lsp.watched_files import FileChange
 T = TypeVar("T")
 _READY_SHARE = 0.6
 _HEAD_CHARS = 200
+_REMEDIES = {SourceStatus.NOT_INSTALLED: "Get it", SourceStatus.UNTRUSTED: "Run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +376,7 @@ class Pool(Navigation):
                 language,
                 f"The language server is {source.status.replace('_', ' ')}.",
                 source.status,
-                hint=f"Get it: {source.detail}." if source.detail else "",
+                hint=f"{_REMEDIES[source.status]}: {source.detail}." if source.status in _REMEDIES else "",
             )
         return choice.slot
 

@@ -10,11 +10,26 @@ from sightline_server.cli.command import Command, add_common_flags
 from sightline_server.cli.completions import COMPLETIONS
 from sightline_server.cli.config import CONFIG
 from sightline_server.cli.index import INDEX, SYNC
+from sightline_server.cli.navigate import CALLERS, DEF, DIAGNOSTICS, HOVER, REFS
 from sightline_server.cli.serve_mcp import SERVE_MCP
 from sightline_server.cli.status import CANCEL, STATUS
 from sightline_server.cli.trust import TRUST
 
-COMMANDS: tuple[Command, ...] = (SERVE_MCP, INDEX, SYNC, STATUS, CANCEL, TRUST, CONFIG, COMPLETIONS)
+COMMANDS: tuple[Command, ...] = (
+    SERVE_MCP,
+    INDEX,
+    SYNC,
+    STATUS,
+    CANCEL,
+    DEF,
+    REFS,
+    CALLERS,
+    HOVER,
+    DIAGNOSTICS,
+    TRUST,
+    CONFIG,
+    COMPLETIONS,
+)
 
 
 class _Parser(argparse.ArgumentParser):
