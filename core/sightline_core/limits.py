@@ -178,6 +178,32 @@ class Limits:
     context_followed_symbols: int = 3
     context_uses: int = 20
 
+    # -- navigation ----------------------------------------------------------------------------
+    navigation_locations: int = 50
+    navigation_max_locations: int = 500
+    max_location_text_chars: int = 200
+    max_target_pattern_chars: int = 1_000
+    max_candidates_shown: int = 10
+    fallback_max_files: int = 400
+    fallback_timeout_s: float = 6.0
+    fallback_processes: int = 2
+    max_call_depth: int = 3
+    max_hierarchy_nodes: int = 200
+    max_source_chars: int = 24_000
+    source_sync_wait_s: float = 2.0
+    explore_tokens: int = 4_000
+    explore_min_tokens: int = 500
+    explore_max_tokens: int = 12_000
+    explore_callers: int = 20
+    explore_files: int = 20
+    map_tokens: int = 2_000
+    map_min_tokens: int = 200
+    map_max_tokens: int = 10_000
+    map_file_symbols: int = 12
+    diagnostics_timeout_s: float = 20.0
+    diagnostics_max_paths: int = 50
+    diagnostics_parallel: int = 4
+
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400
     lsp_navigation_timeout_s: float = 10.0

@@ -162,6 +162,16 @@ class Snapshot:
         with reading():
             return symbol_rows.in_file(self._connection, file, texts=texts)
 
+    def with_texts(self, records: Sequence[SymbolRecord]) -> list[SymbolRecord]:
+        """The same definitions with their signatures and doc lines."""
+        files = self.files_by_id({record.file_id for record in records})
+        whole = {
+            (file_id, known.symbol.range.start, known.symbol.name): known
+            for file_id, file in files.items()
+            for known in self.symbols_in(file)
+        }
+        return [whole.get((r.file_id, r.symbol.range.start, r.symbol.name), r) for r in records]
+
     def rows_holding(self, file_ids: Iterable[int], pieces: Sequence[str], *, every: bool) -> list[DefinitionRow]:
         """The definitions of some files whose name holds one of some pieces, or `every` one, in any case."""
         with reading():

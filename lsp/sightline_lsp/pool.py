@@ -48,6 +48,7 @@ from sightline_lsp.watched_files import FileChange
 T = TypeVar("T")
 _READY_SHARE = 0.6
 _HEAD_CHARS = 200
+_REMEDIES = {SourceStatus.NOT_INSTALLED: "Get it", SourceStatus.UNTRUSTED: "Run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +241,9 @@ class Pool(Navigation):
         document = await client.documents.sync(door, path, language)
         converter = Converter(self._doors, self._texts, client.offers.unit, self._limits)
         value = await question(Session(client, document, converter, self._limits, deadline, generation))
-        status = SourceStatus.OK if loaded and client.readiness.is_ready else SourceStatus.INDEXING
+        # Some servers report progress on a request itself: what began and ended since then was no loading.
+        is_sure = loaded and not client.readiness.has_progress
+        status = SourceStatus.OK if is_sure else SourceStatus.INDEXING
         source = Source(language, status, slot.row.name, client.readiness.detail, expected=True)
         return Reply(value, source, converter.dropped, converter.truncated)
 
@@ -373,7 +376,7 @@ class Pool(Navigation):
                 language,
                 f"The language server is {source.status.replace('_', ' ')}.",
                 source.status,
-                hint=f"Get it: {source.detail}." if source.detail else "",
+                hint=f"{_REMEDIES[source.status]}: {source.detail}." if source.status in _REMEDIES else "",
             )
         return choice.slot
 

@@ -18,6 +18,8 @@ from sightline_lsp.diagnostics import Signs, wait_for_update
 from sightline_lsp.messages import Malformed
 from sightline_lsp.navigation import Session
 
+_PULL = "textDocument/diagnostic"
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -30,13 +32,31 @@ class Found:
 
 async def collect(session: Session, path: RepoPath) -> Found:
     """The findings of one file, with how they came about; raises `LspError` only for a refused pull."""
-    if session.client.offers.has("textDocument/diagnostic"):
-        report = await session.ask("textDocument/diagnostic", session.whole, shapes.REPORT)
-        if report is not None and report.kind not in ("full", "unchanged"):
-            raise Malformed(f"a diagnostic report of the kind {report.kind!r}")
-        items = report.items or [] if report is not None else []
-        return _found(session, DiagnosticsOutcome.UPDATED, items, truncated=False)
-    return await _collect_pushed(session, path)
+    if await _is_pulled(session, path):
+        return await _collect_pulled(session)
+    found = await _collect_pushed(session, path)
+    if found.outcome is DiagnosticsOutcome.INACTIVE and session.client.offers.has(_PULL):
+        return await _collect_pulled(session)
+    return found
+
+
+async def _is_pulled(session: Session, path: RepoPath) -> bool:
+    """Whether the server wants to be asked; one that has just started may register for it a moment later."""
+    client, limits = session.client, session.limits
+    until = min(session.deadline, anyio.current_time() + limits.lsp_settle_ms / 1000)
+    while not client.offers.has(_PULL) and client.diagnostics.get(path.absolute) is None:
+        if anyio.current_time() >= until or client.connection.closed.is_set():
+            break
+        await anyio.sleep(limits.lsp_retry_delay_ms / 1000)
+    return client.offers.has(_PULL)
+
+
+async def _collect_pulled(session: Session) -> Found:
+    report = await session.ask(_PULL, session.whole, shapes.REPORT)
+    if report is not None and report.kind not in ("full", "unchanged"):
+        raise Malformed(f"a diagnostic report of the kind {report.kind!r}")
+    items = report.items or [] if report is not None else []
+    return _found(session, DiagnosticsOutcome.UPDATED, items, truncated=False)
 
 
 async def _collect_pushed(session: Session, path: RepoPath) -> Found:

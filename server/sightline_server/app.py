@@ -15,6 +15,7 @@ import anyio
 
 from sightline_core.config import Config
 from sightline_indexer.job import Job
+from sightline_server.finders import Finders
 from sightline_server.indexes import Indexes
 from sightline_server.job_follow import follow
 from sightline_server.language_servers import LanguageServers
@@ -33,6 +34,7 @@ class Services:
     workspaces: Workspaces
     indexes: Indexes
     language_servers: LanguageServers
+    finders: Finders
     start_directory: str | None
     search_threads: anyio.CapacityLimiter
     started_at: float = field(default_factory=time.monotonic)
@@ -70,9 +72,11 @@ async def open_services(
                 group.start_soon(_tell_when_indexed, language_servers, workspace, job)
 
         def on_evict(workspace: Workspace) -> None:
+            finders.forget(workspace)
             group.start_soon(indexes.forget, workspace)
             group.start_soon(language_servers.closed, workspace)
 
+        finders = Finders(config.limits)
         indexes = Indexes(config, sync_on_open=sync_on_open, on_open=on_open)
         workspaces = Workspaces(config, registry, on_evict)
         services = Services(
@@ -81,6 +85,7 @@ async def open_services(
             workspaces,
             indexes,
             language_servers,
+            finders,
             start_directory or _current_directory(),
             anyio.CapacityLimiter(config.limits.search_threads),
         )
@@ -90,6 +95,7 @@ async def open_services(
             yield services
         finally:
             group.cancel_scope.cancel()
+            finders.close()
             with anyio.CancelScope(shield=True):
                 await indexes.close()
 

@@ -47,6 +47,8 @@ def run_on_workspace(args: argparse.Namespace, work: Callable[[Services, Workspa
             workspace = services.workspaces.find(path) or services.workspaces.register(
                 _project_root(path), Origin.NAMED
             )
+            # A folder inside a workspace must not become a workspace because a command was run there.
+            services.start_directory = workspace.path
             return await work(services, workspace)
 
     return anyio.run(main)

@@ -11,6 +11,7 @@ from sightline_server.cli.completions import COMPLETIONS
 from sightline_server.cli.config import CONFIG
 from sightline_server.cli.doctor import DOCTOR
 from sightline_server.cli.index import INDEX, SYNC
+from sightline_server.cli.navigate import CALLERS, DEF, DIAGNOSTICS, HOVER, REFS
 from sightline_server.cli.search import LOCATE, OUTLINE, SEARCH
 from sightline_server.cli.serve_mcp import SERVE_MCP
 from sightline_server.cli.status import CANCEL, STATUS
@@ -26,6 +27,11 @@ COMMANDS: tuple[Command, ...] = (
     STATUS,
     CANCEL,
     DOCTOR,
+    DEF,
+    REFS,
+    CALLERS,
+    HOVER,
+    DIAGNOSTICS,
     TRUST,
     CONFIG,
     COMPLETIONS,

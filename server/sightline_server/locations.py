@@ -1,0 +1,240 @@
+"""Places as answers show them: with the text of the line, the enclosing symbol, grouped by file, in pages.
+
+**Invariant**: text and names come only from files that open through a registered root's door; the rest is `external`
+with its absolute path and nothing else. A cursor is good for exactly the list of places it was made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+import anyio.to_thread
+from pydantic import Field
+
+from sightline_core.errors import SightlineError
+from sightline_core.limits import DEFAULT_LIMITS, Limits
+from sightline_core.paths import FileContent, RepoRoot
+from sightline_core.text import LineIndex, clean_line, decode
+from sightline_core.types import Range
+from sightline_indexer.file_traits import FileTrait, traits_of
+from sightline_indexer.records import FileRecord
+from sightline_indexer.store import Snapshot
+from sightline_lsp.answers import LspLocation
+from sightline_search.cursor import decode_cursor, encode_cursor, question_key
+from sightline_server.envelope import WireModel
+from sightline_server.targets import may_hold_secrets
+from sightline_server.tools.base import Args, Call
+from sightline_server.workspaces import Workspace, Workspaces
+
+
+class PageArgs(Args):
+    """How much of a list, and where to go on."""
+
+    limit: Annotated[
+        int, Field(ge=1, le=DEFAULT_LIMITS.navigation_max_locations, description="Most places in one answer.")
+    ] = DEFAULT_LIMITS.navigation_locations
+    cursor: Annotated[str, Field(max_length=200, description="`next_cursor` of the answer before.")] = ""
+
+
+class Location(WireModel):
+    """A place in a file."""
+
+    path: Annotated[str, Field(description="Relative to the workspace; absolute when external.")]
+    line: int
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    text: Annotated[str | None, Field(description="The line.")] = None
+    symbol: Annotated[str | None, Field(description="The enclosing definition.")] = None
+    root: Annotated[str | None, Field(description="The registered root, when it is another one.")] = None
+    external: Annotated[bool | None, Field(description="True outside all roots.")] = None
+    is_test: Annotated[bool | None, Field(description="True in a test file.")] = None
+    role: Annotated[str | None, Field(description="From syntax: definition, call, import, inheritance or other.")] = (
+        None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place before it is shown; `root` is None outside all roots, and then `path` is absolute."""
+
+    root: str | None
+    path: str
+    range: Range
+    role: str = ""
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the file is a test, by its path."""
+        return self.root is not None and FileTrait.TEST in traits_of(self.path, b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of the places, and the token for what follows."""
+
+    locations: tuple[Location, ...]
+    total: int
+    next_cursor: str | None
+
+
+def place_of(location: LspLocation) -> Place:
+    """A server's location as a place."""
+    return Place(location.in_root, location.relative, location.range)
+
+
+def grouped(places: Iterable[Place], home: str) -> list[Place]:
+    """Each place once, grouped by file: source before tests, this root before others, what is external last."""
+    unique: dict[tuple[str | None, str, object], Place] = {}
+    for place in places:
+        key = (place.root, place.path, place.range.start)
+        known = unique.get(key)
+        if known is None or (place.role and not known.role):
+            unique[key] = replace(place, range=known.range) if known is not None else place
+    tests: dict[str, bool] = {}
+    for place in unique.values():
+        if place.path not in tests:
+            tests[place.path] = place.is_test
+    return sorted(
+        unique.values(),
+        key=lambda p: (p.root is None, p.root != home, tests[p.path], p.root or "", p.path, p.range.start),
+    )
+
+
+async def page_of(call: Call, places: Sequence[Place], args: PageArgs, *question: object) -> Page:
+    """The page of `places` that the arguments ask for; raises `invalid_input` for a cursor of another list."""
+    part, next_cursor = page_bounds(places, args, *question)
+    return Page(await show(call, places[part]), len(places), next_cursor)
+
+
+def page_bounds(places: Sequence[Place], args: PageArgs, *question: object) -> tuple[slice, str | None]:
+    """Which part of `places` is asked for, and the token for the next; raises `invalid_input`."""
+    generation = _fingerprint(places)
+    key = question_key(*question)
+    offset = decode_cursor(args.cursor, generation, key)
+    following = offset + args.limit
+    token = encode_cursor(generation, key, following) if following < len(places) else None
+    return slice(offset, following), token
+
+
+async def show(call: Call, places: Sequence[Place]) -> tuple[Location, ...]:
+    """Places with text and symbols, in one thread, each root from one snapshot."""
+    home = call.require_workspace()
+    return await anyio.to_thread.run_sync(_show_all, tuple(places), home, call.services.workspaces, call.limits)
+
+
+def _fingerprint(places: Sequence[Place]) -> int:
+    digest = hashlib.blake2b(digest_size=8)
+    for place in places:
+        digest.update(f"{place.root}\0{place.path}\0{place.range.start}\0".encode("utf-8", "surrogatepass"))
+    return int.from_bytes(digest.digest(), "big")
+
+
+def _show_all(
+    places: Sequence[Place], home: Workspace, workspaces: Workspaces, limits: Limits
+) -> tuple[Location, ...]:
+    with ExitStack() as stack:
+        readers: dict[str, _RootReader] = {}
+        shown: list[Location] = []
+        for place in places:
+            if place.root is None:
+                shown.append(_bare(place, home.path))
+                continue
+            reader = readers.get(place.root)
+            if reader is None:
+                reader = readers[place.root] = _reader_of(place.root, home, workspaces, stack, limits)
+            shown.append(reader.show(place, home.path))
+    return tuple(shown)
+
+
+def _reader_of(root: str, home: Workspace, workspaces: Workspaces, stack: ExitStack, limits: Limits) -> _RootReader:
+    workspace = home if home.path == root else workspaces.registered(root)
+    snapshot: Snapshot | None = None
+    if workspace is not None and workspace.index is not None:
+        try:
+            snapshot = stack.enter_context(workspace.index.snapshot())
+        except SightlineError:
+            # Not indexed yet, or not readable: places are shown without their enclosing symbol.
+            snapshot = None
+    return _RootReader(workspace.root if workspace is not None else None, snapshot, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    lines: LineIndex | None = None
+    record: FileRecord | None = None
+    is_test: bool = False
+
+
+@dataclass(slots=True)
+class _RootReader:
+    """Lines and symbols of one root's files; each file is read once."""
+
+    root: RepoRoot | None
+    snapshot: Snapshot | None
+    limits: Limits
+    files: dict[str, _File] = field(default_factory=dict[str, _File])
+
+    def show(self, place: Place, home: str) -> Location:
+        file = self.files.get(place.path)
+        if file is None:
+            file = self.files[place.path] = self._open(place)
+        line = place.range.start.line
+        text = cut_line(file.lines.line(line), place.range.start.column, self.limits) if file.lines else ""
+        symbol = None
+        if file.record is not None and self.snapshot is not None:
+            symbol = self.snapshot.symbol_around(file.record.file_id, line)
+        return _bare(place, home).model_copy(
+            update={
+                "text": text or None,
+                "symbol": symbol.qualified_name if symbol is not None else None,
+                "is_test": True if file.is_test else None,
+            }
+        )
+
+    def _open(self, place: Place) -> _File:
+        is_test = place.is_test
+        if self.root is None or may_hold_secrets(place.path):
+            return _File(is_test=is_test)
+        try:
+            content = self.root.read_file(self.root.known(place.path), self.limits.lsp_max_document_bytes)
+        except SightlineError:
+            # Gone since the server answered: the place is shown without its line.
+            return _File(is_test=is_test)
+        record = self.snapshot.file(place.path) if self.snapshot is not None else None
+        # The index's lines are only right for the very file that was indexed.
+        current = record if record is not None and _is_same(record, content) else None
+        return _File(LineIndex(decode(content.data)), current, is_test)
+
+
+def _is_same(record: FileRecord, content: FileContent) -> bool:
+    return (record.size, record.mtime_ns, record.inode) == (content.size, content.mtime_ns, content.inode)
+
+
+def _bare(place: Place, home: str) -> Location:
+    start, end = place.range.start, place.range.end
+    return Location(
+        path=place.path,
+        line=start.line,
+        column=start.column,
+        end_line=end.line,
+        end_column=end.column,
+        root=place.root if place.root not in (None, home) else None,
+        external=True if place.root is None else None,
+        role=place.role or None,
+    )
+
+
+def cut_line(line: str, column: int, limits: Limits) -> str:
+    """A line made harmless; a long one is cut around the column."""
+    bound = limits.max_location_text_chars
+    if len(line) <= bound:
+        return clean_line(line)
+    start = max(0, min(column - bound // 4, len(line) - bound))
+    before = "…" if start else ""
+    after = "…" if start + bound < len(line) else ""
+    return before + clean_line(line[start : start + bound]) + after
