@@ -183,7 +183,7 @@ class Limits:
     navigation_max_locations: int = 500
     max_location_text_chars: int = 200
     max_target_pattern_chars: int = 1_000
-    max_candidates_shown: int = 10
+    max_shown_candidates: int = 10
     fallback_max_files: int = 400
     fallback_timeout_s: float = 6.0
     fallback_processes: int = 2
@@ -202,7 +202,7 @@ class Limits:
     map_file_symbols: int = 12
     diagnostics_timeout_s: float = 20.0
     diagnostics_max_paths: int = 50
-    diagnostics_parallel: int = 4
+    max_parallel_diagnostics: int = 4
 
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400

@@ -82,7 +82,7 @@ def candidate_rows(records: list[SymbolRecord], limits: Limits) -> list[dict[str
             "path": record.path,
             "line": record.symbol.name_position.line,
         }
-        for record in records[: limits.max_candidates_shown]
+        for record in records[: limits.max_shown_candidates]
     ]
 
 

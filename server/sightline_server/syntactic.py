@@ -153,7 +153,7 @@ def _parsed(parsing: Parsing, files: list[FileRecord], name: str) -> Uses:
         cuts = (Note("fallback_deadline", message),)
     failed = sorted(path for path, found in answers.items() if found.unparsable or not found.answer.readable)
     if failed:
-        shown = ", ".join(failed[: parsing.limits.max_candidates_shown])
+        shown = ", ".join(failed[: parsing.limits.max_shown_candidates])
         holes = (Note("files_not_parsed", f"{len(failed)} files could not be parsed: {shown}."),)
     items: list[Use] = []
     for file in files:

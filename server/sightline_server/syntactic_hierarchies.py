@@ -136,7 +136,7 @@ def _callees(search: _Search, record: SymbolRecord) -> list[tuple[SymbolRecord, 
     kin = kin_of(record.language)
     found: list[tuple[SymbolRecord, tuple[int, ...]]] = []
     for name, numbers in sites.items():
-        for callee in search.snapshot.symbols_named(name, limit=search.parsing.limits.max_candidates_shown):
+        for callee in search.snapshot.symbols_named(name, limit=search.parsing.limits.max_shown_candidates):
             if callee.language in kin and callee.symbol.kind in _CALLABLE:
                 found.append((callee, tuple(sorted(numbers))))
     return found
@@ -157,7 +157,7 @@ def _supertypes(search: _Search, record: SymbolRecord) -> list[tuple[SymbolRecor
     kin = kin_of(record.language)
     found: list[tuple[SymbolRecord, tuple[int, ...]]] = []
     for name in dict.fromkeys(_NAME.findall(heads)):
-        for base in search.snapshot.symbols_named(name, limit=search.parsing.limits.max_candidates_shown):
+        for base in search.snapshot.symbols_named(name, limit=search.parsing.limits.max_shown_candidates):
             if base.language in kin and base.symbol.kind in TYPE_KINDS and _key(base) != _key(record):
                 found.append((base, ()))
     return found

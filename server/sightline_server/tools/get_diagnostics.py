@@ -118,7 +118,7 @@ async def _check_all(call: Call, paths: list[RepoPath]) -> list[Checked]:
     limits = call.limits
     until = min(call.now() + limits.diagnostics_timeout_s, call.deadline - 1)
     answers: dict[RepoPath, Checked] = {}
-    slots = anyio.CapacityLimiter(limits.diagnostics_parallel)
+    slots = anyio.CapacityLimiter(limits.max_parallel_diagnostics)
 
     async def check(path: RepoPath) -> None:
         async with slots:

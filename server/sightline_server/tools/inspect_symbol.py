@@ -68,7 +68,7 @@ async def known_definitions(call: Call, target: Target) -> tuple[list[SymbolReco
 
 
 def _known(target: Target, limits: Limits, snapshot: Snapshot) -> tuple[list[SymbolRecord], tuple[Note, ...]]:
-    found = snapshot.with_texts(definitions_of(snapshot, target)[: limits.max_candidates_shown])
+    found = snapshot.with_texts(definitions_of(snapshot, target)[: limits.max_shown_candidates])
     return found, holes_of(snapshot)
 
 
