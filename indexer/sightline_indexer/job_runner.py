@@ -22,7 +22,7 @@ from sightline_indexer.job_log import forget_cancel, is_cancel_requested, mark_i
 from sightline_indexer.locks import WriteLock
 from sightline_indexer.manifest import read_generation
 from sightline_indexer.path_filter import PathFilter
-from sightline_indexer.pipeline import CancelledError, Pass, Scope, Tally, run_pass
+from sightline_indexer.pipeline import CancelledError, Difference, Pass, Scope, Tally, run_pass
 from sightline_indexer.workers import WorkerPool
 from sightline_indexer.writer import IndexWriter, write_failure
 
@@ -45,6 +45,7 @@ class Workplace:
     path_filter: PathFilter
     take_more: Callable[[], Scope | None]
     on_commit: Callable[[], None]
+    on_difference: Callable[[Difference], None]
     between_commits: Callable[[], None] | None = None
 
 
@@ -142,6 +143,7 @@ def _run_passes(job: Job, place: Workplace, writer: IndexWriter, *, rebuilding: 
             job.is_cancelled,
             on_commit,
             _is_complete(writer),
+            place.on_difference,
         )
         run_pass(work, scope, tally)
         if rebuilding:

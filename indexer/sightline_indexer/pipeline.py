@@ -38,6 +38,20 @@ class Scope:
     reread: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Paths whose files on disk are not those of the index, found before they are read again."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """True when the tree and the index agree."""
+        return not (self.added or self.changed or self.removed)
+
+
 @dataclass(slots=True)
 class Tally:
     """What the passes of a job have done so far."""
@@ -67,6 +81,7 @@ class Pass:
     cancelled: Callable[[], bool]
     on_commit: Callable[[], None]
     was_complete: bool
+    on_difference: Callable[[Difference], None]
 
 
 def run_pass(work: Pass, scope: Scope, tally: Tally) -> None:
@@ -79,6 +94,9 @@ def run_pass(work: Pass, scope: Scope, tally: Tally) -> None:
     for path in gone:
         tally.changed += work.writer.remove(path)
     tasks = list(_tasks(found, known, reread=scope.reread))
+    if work.was_complete:
+        # A first index finds everything added, which is no news to anyone.
+        _tell(work, tasks, known, gone)
     tally.total += len(tasks)
     _extract(work, tasks, found, tally)
     work.board.report(Stage.FINALIZING, tally.counters())
@@ -88,6 +106,17 @@ def run_pass(work: Pass, scope: Scope, tally: Tally) -> None:
         work.on_commit()
     else:
         work.writer.confirm(skipped=skipped if whole_tree else None)
+
+
+def _tell(work: Pass, tasks: list[SizedTask], known: Mapping[str, KnownFile], gone: list[str]) -> None:
+    paths = [task.task.path for task in tasks]
+    difference = Difference(
+        added=tuple(path for path in paths if path not in known),
+        changed=tuple(path for path in paths if path in known),
+        removed=tuple(path for path in gone if path in known),
+    )
+    if not difference.is_empty:
+        work.on_difference(difference)
 
 
 def _discover(work: Pass, scope: Scope, tally: Tally) -> tuple[dict[str, FoundFile], list[str], Counter[str]]:

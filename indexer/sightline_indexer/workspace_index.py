@@ -32,7 +32,7 @@ from sightline_indexer.job_log import (
 from sightline_indexer.job_runner import Workplace, run_job
 from sightline_indexer.locks import WriteLock
 from sightline_indexer.path_filter import PathFilter
-from sightline_indexer.pipeline import Scope
+from sightline_indexer.pipeline import Difference, Scope
 from sightline_indexer.repo_ref import read_ref
 from sightline_indexer.schema import SCHEMA_VERSION
 from sightline_indexer.store import IndexStore, Snapshot
@@ -95,9 +95,11 @@ class WorkspaceIndex:
         limits: Limits,
         *,
         watch: bool,
+        on_difference: Callable[[Difference], None] | None = None,
         between_commits: Callable[[], None] | None = None,
     ) -> None:
-        """`folder` is this workspace's own; `between_commits` serves tests of crashes."""
+        """`folder` is this workspace's own; `on_difference` is told, on the job's thread, what changed on disk;
+        `between_commits` serves tests of crashes."""
         self.root = root
         self.folder = folder
         self._limits = limits
@@ -114,6 +116,7 @@ class WorkspaceIndex:
             path_filter=self._filter,
             take_more=self._take_more,
             on_commit=self._on_commit,
+            on_difference=on_difference or _ignore,
             between_commits=between_commits,
         )
         self._changed = threading.Condition()
@@ -451,6 +454,10 @@ class WorkspaceIndex:
         self._health = examine(current, self.root.path)
         if self._health.status is SchemaStatus.COMPATIBLE:
             self._store = IndexStore(current, self._limits)
+
+
+def _ignore(_difference: Difference) -> None:
+    """What changed is nobody's business."""
 
 
 def _merged(skipped: Mapping[str, int], problems: Mapping[str, int]) -> dict[str, int]:

@@ -77,7 +77,9 @@ async def open_services(
             group.start_soon(language_servers.closed, workspace)
 
         finders = Finders(config.limits)
-        indexes = Indexes(config, sync_on_open=sync_on_open, on_open=on_open)
+        indexes = Indexes(
+            config, sync_on_open=sync_on_open, on_open=on_open, on_difference=language_servers.files_changed
+        )
         workspaces = Workspaces(config, registry, on_evict)
         services = Services(
             config,

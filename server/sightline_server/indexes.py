@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
@@ -15,6 +16,7 @@ import anyio.to_thread
 from sightline_core.config import Config
 from sightline_core.errors import SightlineError
 from sightline_indexer.job import Job
+from sightline_indexer.pipeline import Difference
 from sightline_indexer.workspace_index import WorkspaceIndex
 from sightline_server.workspaces import Workspace
 
@@ -30,9 +32,12 @@ class Indexes:
         *,
         sync_on_open: bool = True,
         on_open: Callable[[Workspace, Job | None], Awaitable[None]] | None = None,
+        on_difference: Callable[[Workspace, Difference], None] | None = None,
     ) -> None:
-        """`on_open` is told of every index that is opened, with the job that brings it up to date."""
+        """`on_open` is told of every index that is opened, with the job that brings it up to date; `on_difference`
+        of every change on disk that a job finds, on the event loop."""
         self._config = config
+        self._on_difference = on_difference
         self._on_open = on_open
         self._sync_on_open = sync_on_open
         self._open: dict[str, WorkspaceIndex] = {}
@@ -49,8 +54,11 @@ class Indexes:
     async def _open_one(self, workspace: Workspace) -> WorkspaceIndex:
         # Shielded: an index that opened while its caller was cancelled must still be known to `close`.
         opened: list[tuple[WorkspaceIndex, Job | None]] = []
+        forward = self._differences_of(workspace)
         with anyio.CancelScope(shield=True):
-            opened.append(await anyio.to_thread.run_sync(self._open_index, workspace))
+            opened.append(
+                await anyio.to_thread.run_sync(self._open_index, workspace, self._differences_of(workspace))
+            )
             self._open[workspace.path] = workspace.index = opened[0][0]
         index, job = opened[0]
         if self._on_open is not None:
@@ -71,9 +79,26 @@ class Indexes:
                 group.start_soon(anyio.to_thread.run_sync, index.close)
         self._open.clear()
 
-    def _open_index(self, workspace: Workspace) -> tuple[WorkspaceIndex, Job | None]:
+    def _differences_of(self, workspace: Workspace) -> Callable[[Difference], None] | None:
+        """Brings what a job's thread finds to the event loop."""
+        tell = self._on_difference
+        if tell is None:
+            return None
+        loop = asyncio.get_running_loop()
+
+        def forward(difference: Difference) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(tell, workspace, difference)
+
+        return forward
+
+    def _open_index(
+        self, workspace: Workspace, on_difference: Callable[[Difference], None] | None
+    ) -> tuple[WorkspaceIndex, Job | None]:
         folder = index_folder(self._config.data_dir, workspace)
-        index = WorkspaceIndex(workspace.root, folder, self._config.limits, watch=self._config.watch)
+        index = WorkspaceIndex(
+            workspace.root, folder, self._config.limits, watch=self._config.watch, on_difference=on_difference
+        )
         index.open()
         return index, _bring_up_to_date(index) if self._sync_on_open else None
 

@@ -7,12 +7,15 @@ handed to one.
 from __future__ import annotations
 
 import logging
+import os
 
 import anyio
 
 from sightline_core.config import Config
 from sightline_core.types import Source
+from sightline_indexer.pipeline import Difference
 from sightline_lsp.pool import Pool, Root
+from sightline_lsp.watched_files import ChangeKind, FileChange
 from sightline_server.registry import Registry
 from sightline_server.workspaces import Workspace
 
@@ -56,6 +59,16 @@ class LanguageServers:
     def sources(self, workspace: Workspace) -> tuple[Source, ...]:
         """How each language of a workspace would take part in an answer now."""
         return self.pool.sources(workspace.path, self.languages_of(workspace))
+
+    def files_changed(self, workspace: Workspace, difference: Difference) -> None:
+        """Let the servers that watch files know what changed on disk; the pool debounces."""
+        kinds = (
+            (difference.added, ChangeKind.CREATED),
+            (difference.changed, ChangeKind.CHANGED),
+            (difference.removed, ChangeKind.DELETED),
+        )
+        changes = [FileChange(os.path.join(workspace.path, path), kind) for paths, kind in kinds for path in paths]
+        self.pool.file_changed(workspace.path, changes)
 
     async def _tell(self) -> None:
         # One at a time, so that servers hear of folder changes in their order.

@@ -92,6 +92,22 @@ async def test_the_server_and_the_index_agree_on_one_result_and_the_answer_is_co
         assert body["metadata"]["result_completeness"] == "complete"
 
 
+async def test_a_file_written_by_an_agent_reaches_the_server_and_the_index(config: Config) -> None:
+    async with shop(config) as client:
+        await ask(client, "get_server_capabilities", language="python")
+        await ask(client, "locate_symbol", name="ShoppingCart")
+        (Path(config.workspace[0]) / "shop" / "voucher.py").write_text("class Voucher:\n    pass\n", "utf-8")
+        await ask(client, "sync_repo", wait=True)
+        body: dict[str, Any] = {}
+        for _ in range(50):
+            body = await ask(client, "locate_symbol", name="Voucher")
+            if body["results"] and "lsp" in body["results"][0]["provenance"]:
+                break
+            await ask(client, "sync_repo", wait=True)
+        assert places(body) == [("shop/voucher.py", 1)]
+        assert body["results"][0]["provenance"] == ["index", "lsp"]
+
+
 async def test_a_configured_server_that_is_not_there_makes_the_answer_partial(config: Config) -> None:
     broken = {"broken": {"command": ["/nonexistent/server"], "languages": ["python"]}}
     async with shop(config, server_tables=broken, language_servers={"python": ("broken",)}) as client:

@@ -45,6 +45,7 @@ def index_tree(root: RepoRoot, folder: str, limits: Limits = DEFAULT_LIMITS, wor
         cancelled=lambda: False,
         on_commit=lambda: None,
         was_complete=not fresh,
+        on_difference=lambda _: None,
     )
     try:
         run_pass(work, Scope(), Tally())
