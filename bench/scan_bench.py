@@ -1,6 +1,6 @@
 """First page of literal and regex searches against ripgrep over the same tree, in the same run.
 
-    python bench/scan_bench.py TREE INDEX_FOLDER [PATTERNS_PER_CLASS]
+    python bench/scan_bench.py TREE INDEX_FOLDER [PATTERNS_PER_CLASS [CLASS]]
 
 Indexes TREE into INDEX_FOLDER unless an index is there. Patterns are drawn from the tree with a fixed seed; each one
 is asked of both, one after the other, and the medians of the times and of their ratios are printed.
@@ -57,7 +57,8 @@ def main() -> None:
         cases = make_cases(snapshot, root, count, random.Random(42))
     measure(store, root, cases[0])
     run_ripgrep(root, cases[0])
-    for kind in dict.fromkeys(case.kind for case in cases):
+    wanted = sys.argv[4] if len(sys.argv) > 4 else ""
+    for kind in dict.fromkeys(case.kind for case in cases if wanted in case.kind):
         report(kind, [pair(store, root, case) for case in cases if case.kind == kind])
     store.close()
 
