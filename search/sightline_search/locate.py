@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -24,6 +25,8 @@ from sightline_search.result_filters import symbol_test
 # Plain numbers: thousands of rows are compared with them.
 _FOREIGN = int(FileTrait.GENERATED | FileTrait.VENDORED | FileTrait.MINIFIED)
 _TEST = int(FileTrait.TEST)
+_AMBIENT = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
+_CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,9 @@ def _locate(
     if filters.kind is not None:
         return found, ()
     primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
+    written = [item for item in primary if not _is_ambient(item.row)]
     if primary or not found:
-        return primary, ()
+        return written or primary, ()
     places = ", ".join(
         f"{stored_kind(item.row.kind).value} {item.row.path}:{item.row.line}"
         for item in found[: limits.max_near_names]
@@ -151,6 +155,11 @@ def _primary_first(found: list[Definition]) -> list[Definition]:
     """Functions and types, when a name has any; its variables and fields otherwise."""
     primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
     return primary or found
+
+
+def _is_ambient(row: DefinitionRow) -> bool:
+    """Whether a function only stands in a file that describes what is written elsewhere."""
+    return stored_kind(row.kind) in _CALLABLE and _AMBIENT.search(row.path) is not None
 
 
 @cache
