@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from sightline_core.languages import is_primary
 from sightline_core.limits import Limits
@@ -25,12 +24,11 @@ from sightline_search.result_filters import symbol_test
 # Plain numbers: thousands of rows are compared with them.
 _FOREIGN = int(FileTrait.GENERATED | FileTrait.VENDORED | FileTrait.MINIFIED)
 _TEST = int(FileTrait.TEST)
-_AMBIENT = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
+_AMBIENT = (".d.ts", ".d.cts", ".d.mts", ".pyi")
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR})
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A definition that has the name, and how well its surroundings fit."""
 
     row: DefinitionRow
@@ -75,13 +73,14 @@ def _locate(
     snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits
 ) -> tuple[list[Definition], tuple[Note, ...]]:
     """Definitions in the case that was written; values only when their kind is asked for, else they are noted."""
-    found = sorted(_matching(snapshot, wanted, filters, limits, match_case=True), key=_order)
+    found = _matching(snapshot, wanted, filters, limits, match_case=True)
     if filters.kind is not None:
-        return found, ()
+        return sorted(found, key=_order), ()
     primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
     written = [item for item in primary if not _is_ambient(item.row)]
     if primary or not found:
-        return written or primary, ()
+        return sorted(written or primary, key=_order), ()
+    found.sort(key=_order)
     places = ", ".join(
         f"{stored_kind(item.row.kind).value} {item.row.path}:{item.row.line}"
         for item in found[: limits.max_near_names]
@@ -143,8 +142,12 @@ def _matching(
     snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits, *, match_case: bool
 ) -> list[Definition]:
     accepts = symbol_test(filters, limits)
+    rows = snapshot.rows_named(wanted.name, match_case=match_case)
+    if not wanted.qualifiers and accepts is None:
+        # Thousands of definitions may share a bare name.
+        return [Definition(row, NameMatch.SUFFIX if row.container else NameMatch.QUALIFIED) for row in rows]
     found: list[Definition] = []
-    for row in snapshot.rows_named(wanted.name, match_case=match_case):
+    for row in rows:
         match = match_name(wanted, row.container, row.path, match_case=match_case)
         if match is not NameMatch.NONE and (accepts is None or accepts(row)):
             found.append(Definition(row, match))
@@ -159,7 +162,7 @@ def _primary_first(found: list[Definition]) -> list[Definition]:
 
 def _is_ambient(row: DefinitionRow) -> bool:
     """Whether a function only stands in a file that describes what is written elsewhere."""
-    return stored_kind(row.kind) in _CALLABLE and _AMBIENT.search(row.path) is not None
+    return row.path.endswith(_AMBIENT) and stored_kind(row.kind) in _CALLABLE
 
 
 @cache
