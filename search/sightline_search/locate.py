@@ -61,7 +61,7 @@ def locate(
         Intent.SYMBOL,
         tuple(symbol_hit(record) for record in page),
         why="definitions of that name",
-        did_you_mean=() if found or wanted is None else suggest_names(snapshot, wanted, limits),
+        did_you_mean=() if found or notes or wanted is None else suggest_names(snapshot, wanted, limits),
         total_candidates=len(found),
         next_cursor=encode_cursor(snapshot.generation, key, following) if following < len(found) else "",
         holes=holes_of(snapshot),
