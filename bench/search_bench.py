@@ -63,12 +63,13 @@ def main() -> None:
         ("outline", paths, lambda s, q: outline(s, q, limits=DEFAULT_LIMITS), 5, 5),
     ]
     for kind, queries, run, p50_bar, p95_bar in kinds:
-        p50, p95, worst = measure(ask(run), queries)
-        good = p50 <= p50_bar and p95 <= p95_bar
+        walls, cpus = measure(ask(run), queries)
+        good = at(walls, 0.5) <= p50_bar and at(walls, 0.95) <= p95_bar
         missed += not good
         print(
-            f"{kind:14s} n={len(set(queries)):4d} p50 {p50:6.2f} ms  p95 {p95:6.2f} ms  max {worst:7.2f} ms"
-            f"  bar {p50_bar:.0f}/{p95_bar:.0f} {'ok' if good else 'MISSED'}"
+            f"{kind:14s} n={len(queries):4d} wall p50 {at(walls, 0.5):6.2f} p95 {at(walls, 0.95):6.2f} ms,"
+            f" cpu p50 {at(cpus, 0.5):6.2f} p95 {at(cpus, 0.95):6.2f} max {cpus[-1]:6.2f} ms,"
+            f" bar {p50_bar:.0f}/{p95_bar:.0f} {'ok' if good else 'MISSED'}"
         )
     sys.exit(1 if missed else 0)
 
@@ -94,17 +95,23 @@ def word_queries(names: list[str], count: int) -> list[str]:
     return sorted(queries)
 
 
-def measure(run: Callable[[str], object], queries: list[str]) -> tuple[float, float, float]:
-    """p50, p95 and the longest time in milliseconds, after every query was run once."""
+def measure(run: Callable[[str], object], queries: list[str]) -> tuple[list[float], list[float]]:
+    """The sorted wall and processor times in milliseconds, after every query was run once."""
     for query in queries:
         run(query)
-    times: list[float] = []
+    walls: list[float] = []
+    cpus: list[float] = []
     for query in queries:
-        start = time.perf_counter()
+        wall, cpu = time.perf_counter(), time.thread_time()
         run(query)
-        times.append((time.perf_counter() - start) * 1000)
-    times.sort()
-    return times[len(times) // 2], times[int(len(times) * 0.95)], times[-1]
+        cpus.append((time.thread_time() - cpu) * 1000)
+        walls.append((time.perf_counter() - wall) * 1000)
+    return sorted(walls), sorted(cpus)
+
+
+def at(times: list[float], share: float) -> float:
+    """A percentile of sorted times."""
+    return times[min(len(times) - 1, int(len(times) * share))]
 
 
 if __name__ == "__main__":

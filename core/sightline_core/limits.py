@@ -120,8 +120,8 @@ class Limits:
     max_near_names: int = 5
     max_related_names: int = 40
     max_part_files: int = 40
-    max_name_pieces: int = 16
-    max_place_matches: int = 24
+    max_name_pieces: int = 8
+    max_place_matches: int = 12
     place_window_bytes: int = 240
     max_path_results: int = 1_000
     max_hierarchy_symbols: int = 500

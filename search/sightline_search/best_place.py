@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sightline_core.limits import Limits
 from sightline_search.terms import Term
@@ -27,8 +28,7 @@ class BestPlace:
     matches: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     at: int
     word: int
     weight: float
@@ -60,7 +60,7 @@ def find_best_place(data: bytes, words: Sequence[tuple[bytes, float]], limits: L
             at = lowered.find(word, at + len(word))
     if not seen:
         return None
-    seen.sort(key=lambda item: item.at)
+    seen.sort()
     start, weight = _best_window(seen, limits.place_window_bytes)
     line_start = _best_line(data, seen, start, limits.place_window_bytes)
     line_end = data.find(b"\n", line_start)

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from sightline_core.languages import is_primary
 from sightline_core.limits import Limits
@@ -24,10 +24,11 @@ from sightline_search.result_filters import symbol_test
 # Plain numbers: thousands of rows are compared with them.
 _FOREIGN = int(FileTrait.GENERATED | FileTrait.VENDORED | FileTrait.MINIFIED)
 _TEST = int(FileTrait.TEST)
+_AMBIENT = (".d.ts", ".d.cts", ".d.mts", ".pyi")
+_CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR})
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A definition that has the name, and how well its surroundings fit."""
 
     row: DefinitionRow
@@ -60,7 +61,7 @@ def locate(
         Intent.SYMBOL,
         tuple(symbol_hit(record) for record in page),
         why="definitions of that name",
-        did_you_mean=() if found or wanted is None else suggest_names(snapshot, wanted, limits),
+        did_you_mean=() if found or notes or wanted is None else suggest_names(snapshot, wanted, limits),
         total_candidates=len(found),
         next_cursor=encode_cursor(snapshot.generation, key, following) if following < len(found) else "",
         holes=holes_of(snapshot),
@@ -72,12 +73,14 @@ def _locate(
     snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits
 ) -> tuple[list[Definition], tuple[Note, ...]]:
     """Definitions in the case that was written; values only when their kind is asked for, else they are noted."""
-    found = sorted(_matching(snapshot, wanted, filters, limits, match_case=True), key=_order)
+    found = _matching(snapshot, wanted, filters, limits, match_case=True)
     if filters.kind is not None:
-        return found, ()
+        return sorted(found, key=_order), ()
     primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
+    written = [item for item in primary if not _is_ambient(item.row)]
     if primary or not found:
-        return primary, ()
+        return sorted(written or primary, key=_order), ()
+    found.sort(key=_order)
     places = ", ".join(
         f"{stored_kind(item.row.kind).value} {item.row.path}:{item.row.line}"
         for item in found[: limits.max_near_names]
@@ -139,8 +142,12 @@ def _matching(
     snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits, *, match_case: bool
 ) -> list[Definition]:
     accepts = symbol_test(filters, limits)
+    rows = snapshot.rows_named(wanted.name, match_case=match_case)
+    if not wanted.qualifiers and accepts is None:
+        # Thousands of definitions may share a bare name.
+        return [Definition(row, NameMatch.SUFFIX if row.container else NameMatch.QUALIFIED) for row in rows]
     found: list[Definition] = []
-    for row in snapshot.rows_named(wanted.name, match_case=match_case):
+    for row in rows:
         match = match_name(wanted, row.container, row.path, match_case=match_case)
         if match is not NameMatch.NONE and (accepts is None or accepts(row)):
             found.append(Definition(row, match))
@@ -151,6 +158,11 @@ def _primary_first(found: list[Definition]) -> list[Definition]:
     """Functions and types, when a name has any; its variables and fields otherwise."""
     primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
     return primary or found
+
+
+def _is_ambient(row: DefinitionRow) -> bool:
+    """Whether a function only stands in a file that describes what is written elsewhere."""
+    return row.path.endswith(_AMBIENT) and stored_kind(row.kind) in _CALLABLE
 
 
 @cache

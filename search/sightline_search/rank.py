@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from sightline_core.languages import languages
 from sightline_indexer.file_traits import FileTrait
@@ -71,8 +72,7 @@ class Preference:
     any_kind: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RankedFile:
+class RankedFile(NamedTuple):
     """A file with its score; see `score_parts` for what the score is the product of."""
 
     file: FileFacts
@@ -98,16 +98,15 @@ def rank_files(
 
 def file_weight(file: FileFacts, preference: Preference, *, named: bool) -> float:
     """How much a file counts by what it is."""
-    weight = _full_weight(file.path, file.language, file.traits, preference)
-    size = 1.0 + _SIZE * math.log1p(min(file.size, _SIZE_CAP) / _SIZE_UNIT)
-    return weight * size * (_MENTIONED if named else 1.0)
+    weight = _full_weight(file.path, file.language, file.traits, file.size, preference)
+    return weight * _MENTIONED if named else weight
 
 
 def score_parts(item: RankedFile, preference: Preference, *, named: bool) -> dict[str, float]:
     """The factors of a file's score, rounded; a factor of one is left out, and `text` holds what its test adds."""
     file = item.file
     parts = {"text": item.text_score + item.test_score, **_weights(file.path, file.language, file.traits, preference)}
-    parts["size"] = 1.0 + _SIZE * math.log1p(min(file.size, _SIZE_CAP) / _SIZE_UNIT)
+    parts["size"] = _size_weight(file.size)
     if named:
         parts["mentioned"] = _MENTIONED
     return {name: round(value, 4) for name, value in parts.items()}
@@ -128,8 +127,12 @@ def _stem(path: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _full_weight(path: str, language: str, traits: int, preference: Preference) -> float:
-    return math.prod(_weights(path, language, traits, preference).values())
+def _full_weight(path: str, language: str, traits: int, size: int, preference: Preference) -> float:
+    return math.prod(_weights(path, language, traits, preference).values()) * _size_weight(size)
+
+
+def _size_weight(size: int) -> float:
+    return 1.0 + _SIZE * math.log1p(min(size, _SIZE_CAP) / _SIZE_UNIT)
 
 
 def _weights(path: str, language: str, traits: int, preference: Preference) -> dict[str, float]:
