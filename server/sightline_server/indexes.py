@@ -56,9 +56,7 @@ class Indexes:
         opened: list[tuple[WorkspaceIndex, Job | None]] = []
         forward = self._differences_of(workspace)
         with anyio.CancelScope(shield=True):
-            opened.append(
-                await anyio.to_thread.run_sync(self._open_index, workspace, self._differences_of(workspace))
-            )
+            opened.append(await anyio.to_thread.run_sync(self._open_index, workspace, forward))
             self._open[workspace.path] = workspace.index = opened[0][0]
         index, job = opened[0]
         if self._on_open is not None:
