@@ -30,7 +30,7 @@ class Weights:
     docs: float = 0.5
     names: float = 0.8
     part_of_term: float = 0.35
-    form: float = 0.6
+    form: float = 0.8
     pair: float = 1.0
     tie: float = 0.5
 
