@@ -105,6 +105,7 @@ class Limits:
     default_results: int = 10
     max_results: int = 100
     max_query_words: int = 64
+    max_glob_chars: int = 512
     max_query_terms: int = 256
     max_ranked_terms: int = 64
     max_weighed_words: int = 20_000
@@ -125,7 +126,6 @@ class Limits:
     max_near_name_files: int = 200
     short_name_chars: int = 4
     max_idle_readers: int = 8
-    max_glob_chars: int = 512
 
     # -- literal and regex search --------------------------------------------------------------
     max_pattern_chars: int = 4_096
@@ -138,16 +138,38 @@ class Limits:
     min_regex_text_chars: int = 2
     few_candidate_files: int = 100
     min_lookup_chars: int = 5
+    max_lookup_texts: int = 24
     scan_budget_s: float = 1.5
     scan_threads: int = 4
     scan_first_files: int = 16
     scan_batch_files: int = 128
-    scan_window_bytes: int = 64 * 1024
+    scan_window_bytes: int = 256 * 1024
+    scan_join_bytes: int = 1024 * 1024
     max_line_chars: int = 240
     max_counted_files: int = 1_000
     max_name_chars: int = 80
+    name_tokens: int = 20
+    location_tokens: int = 60
+    signature_tokens: int = 120
+    context_tokens: int = 500
+    occurrence_requests_ahead: int = 8
+    references_budget_s: float = 8.0
+    max_reference_files: int = 2_000
+    max_references: int = 5_000
     snippet_context_lines: int = 2
-    max_snippet_lines: int = 12
+    max_snippet_lines: int = 16
+
+    # -- code context --------------------------------------------------------------------------
+    min_context_tokens: int = 100
+    max_context_tokens: int = 20_000
+    max_context_line_chars: int = 500
+    context_search_results: int = 40
+    context_breadth_share: float = 0.2
+    context_depth_share: float = 0.75
+    context_depth_files: int = 3
+    context_window_lines: int = 8
+    context_followed_symbols: int = 3
+    context_uses: int = 20
 
     # -- language servers ----------------------------------------------------------------------
     lsp_enrich_budget_ms: int = 400

@@ -51,6 +51,11 @@ def count_lines(data: bytes, pattern: Pattern, *, deadline: float, window_bytes:
     return sum(1 for _ in _spans(data, pattern, 0, deadline, window_bytes))
 
 
+def first_match(data: bytes, pattern: Pattern, after: int, *, deadline: float, window_bytes: int) -> int | None:
+    """Where the first match from `after`, the begin of a line, begins; raises DeadlineError."""
+    return next((start for start, _ in _spans(data, pattern, after, deadline, window_bytes)), None)
+
+
 def _spans(data: bytes, pattern: Pattern, at: int, deadline: float, window_bytes: int) -> Iterator[tuple[int, int]]:
     """The first match of every line that has one, from `at` on."""
     size = len(data)

@@ -6,6 +6,7 @@ unless the pattern itself asks for more: by a line break in it, or by the flag `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -16,6 +17,8 @@ from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_search.regex_literals import normalise, required_literals
 from sightline_search.regex_syntax import may_span_lines
+
+_TEXT_ENDS = re.compile(r"\\[AzC]|\(\?[a-zA-Z]*-")
 
 # The binding comes without types; this is the part of it that is used.
 _re2_compile = cast("Callable[[bytes, re2.Options], Regex]", re2.compile)  # pyright: ignore[reportUnknownMemberType]
@@ -38,10 +41,14 @@ class Regex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What to look for. Every match holds a text of each group of `required`, as the index sees texts."""
+    """What to look for. Every match holds a text of each group of `required`, as the index sees texts.
+
+    `line_by_line` when a line alone decides whether it matches, wherever in a text it stands.
+    """
 
     regex: Regex
     spans_lines: bool
+    line_by_line: bool
     required: tuple[tuple[str, ...], ...]
 
 
@@ -65,7 +72,9 @@ def compile_pattern(text: str, *, regex: bool, case_sensitive: bool, limits: Lim
     if compiled.programsize > limits.max_regex_program:
         raise _too_large()
     required = required_literals(text, limits) if regex else _literal_group(text)
-    return Pattern(compiled, spans_lines, required)
+    # Only these know about the begin and the end of a text; to be on the safe side wherever they stand.
+    line_by_line = not spans_lines and not (regex and _TEXT_ENDS.search(text))
+    return Pattern(compiled, spans_lines, line_by_line, required)
 
 
 def _literal_group(text: str) -> tuple[tuple[str, ...], ...]:
@@ -86,7 +95,11 @@ def _options(limits: Limits, *, literal: bool, case_sensitive: bool, spans_lines
 
 def _compile(data: bytes, options: re2.Options) -> Regex:
     try:
-        return _re2_compile(data, options)
+        compiled = _re2_compile(data, options)
+        # The binding keeps what it compiled, each with the automaton it grew: a stream of hostile patterns would
+        # fill the memory. Compiling again costs less than a tenth of a millisecond.
+        re2.purge()
+        return compiled
     except _Re2Error as error:
         reason: object = error.args[0] if error.args else ""
         raise _refusal(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from None

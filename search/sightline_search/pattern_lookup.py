@@ -20,8 +20,12 @@ def candidate_files(snapshot: Snapshot, pattern: Pattern, limits: Limits) -> Can
         # Whole words alone lead to a handful of files: pieces of words would cost more than they save.
         return snapshot.candidate_files([_whole_words(text) for text in rarest[1]])
     best, *others = pattern.required
-    worthwhile = [group for group in others if min(len(text.strip()) for text in group) >= limits.min_lookup_chars]
-    return snapshot.candidate_files(best, *worthwhile)
+    chosen = [best]
+    for group in others:
+        long_enough = min(len(text.strip()) for text in group) >= limits.min_lookup_chars
+        if long_enough and sum(map(len, chosen)) + len(group) <= limits.max_lookup_texts:
+            chosen.append(group)
+    return snapshot.candidate_files(*chosen)
 
 
 def _files_at_most(snapshot: Snapshot, group: tuple[str, ...]) -> int:

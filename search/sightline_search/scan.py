@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
@@ -22,13 +23,22 @@ from sightline_indexer.catalogue import Catalogue, FileEntry
 from sightline_indexer.file_traits import FileTrait
 from sightline_indexer.store import Snapshot
 from sightline_search.cursor import decode_cursor, encode_cursor, question_key
-from sightline_search.line_matches import LineMatch, count_lines, find_lines
-from sightline_search.model import DetailLevel, FileCount, Filters, Hit, Intent, SearchOptions, SearchResult
+from sightline_search.line_matches import LineMatch, count_lines, find_lines, first_match
+from sightline_search.model import (
+    DetailLevel,
+    FileCount,
+    Filters,
+    Hit,
+    Intent,
+    SearchOptions,
+    SearchResult,
+    ShownLine,
+)
 from sightline_search.path_globs import path_matcher
 from sightline_search.pattern import Pattern, compile_pattern
 from sightline_search.pattern_lookup import candidate_files
 from sightline_search.scan_order import Found, Visit, Visited, visit_in_order
-from sightline_search.snippet import cut_line, lines_around
+from sightline_search.snippet import best_lines, cut_line
 from sightline_search.tree_reader import FileText
 
 
@@ -189,9 +199,15 @@ def _hit(scan: _Scan, visited: Visited[list[LineMatch]], match: LineMatch) -> Hi
         signature=cut_line(line_text, column, shown_end, scan.limits.max_line_chars),
         language=entry.language,
         symbol=symbol.qualified_name if symbol is not None else "",
-        lines=lines_around(visited.text.data, match.line, match.end_line, column, scan.limits) if context else (),
+        lines=_shown(scan, visited, match, column) if context else (),
         drifted=drifted,
     )
+
+
+def _shown(scan: _Scan, visited: Visited[list[LineMatch]], match: LineMatch, column: int) -> tuple[ShownLine, ...]:
+    lines = visited.text.data.decode("utf-8", "replace").removesuffix("\n").split("\n")
+    important = range(match.line, match.end_line + 1)
+    return best_lines(lines, important, scan.limits, columns={match.line: column})
 
 
 def _is_drifted(scan: _Scan, visited: Visited[list[LineMatch]]) -> bool:
@@ -256,7 +272,13 @@ def _visit(
         enough,
         scan.deadline,
         scan.limits,
+        partial(_first_match, scan) if scan.pattern.line_by_line else None,
     )
+
+
+def _first_match(scan: _Scan, data: bytes, after: int) -> int | None:
+    window = scan.limits.scan_window_bytes
+    return first_match(data, scan.pattern, after, deadline=scan.deadline, window_bytes=window)
 
 
 def _acceptance(filters: Filters, limits: Limits) -> Callable[[FileEntry], bool]:

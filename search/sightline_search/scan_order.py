@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from sightline_core.limits import Limits
@@ -48,7 +50,8 @@ class Visit(Generic[Found]):
     """What is done with each file.
 
     `look` returns None when the file holds nothing; it may raise DeadlineError. `enough` says that a batch need not
-    go on, `accepts` leaves files out unread.
+    go on, `accepts` leaves files out unread. `first_match`, where it can be used, finds the first place from an
+    offset on where texts joined by line breaks hold something; files before it are not looked into.
     """
 
     root: RepoRoot
@@ -59,6 +62,7 @@ class Visit(Generic[Found]):
     enough: Callable[[list[Visited[Found]]], bool]
     deadline: float
     limits: Limits
+    first_match: Callable[[bytes, int], int | None] | None = None
 
 
 def visit_in_order(visit: Visit[Found], threads: int) -> Generator[Batch[Found]]:
@@ -66,7 +70,7 @@ def visit_in_order(visit: Visit[Found], threads: int) -> Generator[Batch[Found]]
     first = min(visit.limits.scan_first_files, len(visit.places))
     stopped = threading.Event()
     # The first files are visited here: most pages are full before another thread would have started.
-    batch = _visit(visit, 0, first, stopped)
+    batch = _visit(visit, 0, first, stopped, together=False)
     yield batch
     if batch.out_of_time or batch.upto >= len(visit.places):
         return
@@ -103,28 +107,77 @@ def _visit_in_threads(
         stopped.set()
 
 
-def _visit(visit: Visit[Found], start: int, end: int, stopped: threading.Event) -> Batch[Found]:
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A file that was read; `at` is its index in the order of the visit."""
+
+    at: int
+    entry: FileEntry
+    text: FileText
+
+
+def _visit(
+    visit: Visit[Found], start: int, end: int, stopped: threading.Event, *, together: bool = True
+) -> Batch[Found]:
+    """Visit a stretch of files; `together` reads several before it looks into them."""
     visited: list[Visited[Found]] = []
     missing = 0
+    at = start
     end = min(end, len(visit.places))
     with TreeReader(visit.root, visit.limits) as reader:
-        for at in range(start, end):
+        while at < end:
             if stopped.is_set() or time.monotonic() > visit.deadline:
                 return Batch(visited, missing, at, out_of_time=True)
-            place = visit.places[at]
-            entry = visit.entries[place]
-            if not visit.accepts(entry):
-                continue
-            text = reader.read(entry.path)
-            if text is None:
-                missing += 1
-                continue
+            chunk, upto, lost = _read_chunk(visit, reader, at, end, visit.limits.scan_join_bytes if together else 0)
+            missing += lost
             try:
-                found = visit.look(place, text)
+                for read in _sifted(visit, chunk):
+                    at = read.at
+                    place = visit.places[at]
+                    found = visit.look(place, read.text)
+                    at += 1
+                    if found is not None:
+                        visited.append(Visited(place, read.entry, read.text, found))
+                        if visit.enough(visited):
+                            return Batch(visited, missing, at, out_of_time=False)
             except DeadlineError:
                 return Batch(visited, missing, at, out_of_time=True)
-            if found is not None:
-                visited.append(Visited(place, entry, text, found))
-                if visit.enough(visited):
-                    return Batch(visited, missing, at + 1, out_of_time=False)
+            at = upto
     return Batch(visited, missing, end, out_of_time=False)
+
+
+def _read_chunk(
+    visit: Visit[Found], reader: TreeReader, start: int, end: int, max_bytes: int
+) -> tuple[list[_Read], int, int]:
+    """Files from `start` on until they have so many bytes, the index after the last one, and how many are gone."""
+    chunk: list[_Read] = []
+    size = missing = 0
+    for at in range(start, end):
+        entry = visit.entries[visit.places[at]]
+        if not visit.accepts(entry):
+            continue
+        text = reader.read(entry.path)
+        if text is None:
+            missing += 1
+            continue
+        chunk.append(_Read(at, entry, text))
+        size += len(text.data)
+        if size >= max_bytes:
+            return chunk, at + 1, missing
+    return chunk, end, missing
+
+
+def _sifted(visit: Visit[Found], chunk: list[_Read]) -> Iterator[_Read]:
+    """The files worth a look. One search over all of them costs far less than one each."""
+    if visit.first_match is None or len(chunk) < 2:
+        yield from chunk
+        return
+    joined = b"\n".join([read.text.data for read in chunk])
+    after = 0
+    ends = list(accumulate(len(read.text.data) + 1 for read in chunk))
+    while (start := visit.first_match(joined, after)) is not None:
+        number = bisect_right(ends, start)
+        if number >= len(chunk):
+            return
+        yield chunk[number]
+        after = ends[number]
