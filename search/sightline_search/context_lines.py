@@ -11,7 +11,7 @@ from dataclasses import replace
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_search.model import Hit
-from sightline_search.snippet import lines_around
+from sightline_search.snippet import best_lines
 from sightline_search.tree_reader import TreeReader
 
 
@@ -22,6 +22,7 @@ def with_lines(hits: Iterable[Hit], root: RepoRoot, limits: Limits) -> tuple[Hit
         for hit in hits:
             text = None if hit.lines else reader.read(hit.path)
             if text is not None:
-                hit = replace(hit, lines=lines_around(text.data, hit.line, hit.end_line, max(1, hit.column), limits))
+                lines = text.data.decode("utf-8", "replace").split("\n")
+                hit = replace(hit, lines=tuple(best_lines(lines, [hit.line], limits)))
             shown.append(hit)
     return tuple(shown)
