@@ -113,7 +113,7 @@ class Limits:
     max_query_words: int = 64
     max_glob_chars: int = 512
     max_query_terms: int = 256
-    max_ranked_terms: int = 48
+    max_ranked_terms: int = 64
     max_weighed_words: int = 20_000
     max_ranked_files: int = 120
     max_file_references: int = 32

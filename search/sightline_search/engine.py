@@ -17,6 +17,7 @@ from sightline_indexer.records import FileRecord
 from sightline_indexer.store import Snapshot
 from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.words import word_parts
+from sightline_search.context_lines import with_lines
 from sightline_search.cursor import decode_cursor, encode_cursor, question_key
 from sightline_search.file_references import find_references
 from sightline_search.intent import Reading, read_intent, read_path
@@ -226,14 +227,16 @@ def _name_terms(name: SymbolName) -> Terms:
 
 
 def _page(work: _Search, reading: Reading, answer: _Answer, key: str, offset: int) -> SearchResult:
-    limit = work.options.limit
     with closing(PlaceFinder(work.snapshot, work.root, work.query, answer.terms.terms, work.limits)) as places:
         hits, following = _hits(work, reading, answer, places, offset)
         counts = _counts(answer, hits, places) if work.options.count_only else ()
+    shown: tuple[Hit, ...] = () if work.options.count_only else tuple(hits)
+    if work.options.detail is DetailLevel.CONTEXT:
+        shown = with_lines(shown, work.root, work.limits)
     generation = work.snapshot.generation
     return SearchResult(
         reading.intent,
-        () if work.options.count_only else tuple(hits[:limit]),
+        shown,
         why=reading.why,
         did_you_mean=answer.did_you_mean,
         total_candidates=len(answer.entries),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import tantivy
 
+from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_indexer import schema
 from sightline_indexer.words import fold, split_words
@@ -30,7 +31,7 @@ class Weights:
     docs: float = 0.5
     names: float = 0.8
     part_of_term: float = 0.35
-    form: float = 0.6
+    form: float = 0.8
     pair: float = 1.0
     tie: float = 0.5
 
@@ -141,12 +142,19 @@ def filter_query(
     if not filters.include_tests:
         clauses.append((tantivy.Occur.MustNot, term_query(text_schema, schema.MARKS, "test")))
     if filters.paths:
-        keys = [tantivy.Query.regex_query(text_schema, schema.KEY, glob_expression(g, limits)) for g in filters.paths]
+        keys = [_key_query(glob, text_schema, limits) for glob in filters.paths]
         clauses.append((tantivy.Occur.Must, _silent(any_of(keys))))
-    for glob in filters.exclude:
-        expression = glob_expression(glob, limits)
-        clauses.append((tantivy.Occur.MustNot, tantivy.Query.regex_query(text_schema, schema.KEY, expression)))
+    clauses.extend((tantivy.Occur.MustNot, _key_query(glob, text_schema, limits)) for glob in filters.exclude)
     return clauses
+
+
+def _key_query(glob: str, text_schema: tantivy.Schema, limits: Limits) -> tantivy.Query:
+    try:
+        return tantivy.Query.regex_query(text_schema, schema.KEY, glob_expression(glob, limits))
+    except ValueError:
+        raise SightlineError(
+            ErrorCode.INVALID_INPUT, "The path pattern is too complex.", hint="Use fewer wildcards or alternatives."
+        ) from None
 
 
 def phrase_query(phrase: str, text_schema: tantivy.Schema, limits: Limits) -> tantivy.Query | None:

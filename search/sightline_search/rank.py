@@ -32,7 +32,7 @@ _SIZE_CAP = 200_000
 # A file that the question itself names.
 _MENTIONED = 2.0
 # The share of a test's score that goes to the file it tests.
-_TOLD_BY_TEST = 0.25
+_TOLD_BY_TEST = 0.2
 _TEST_TRAIT = int(FileTrait.TEST)
 _TEST_AFFIX = re.compile(r"^tests?_|(?:[_.-]tests?|[_.-]spec|Tests?|Spec)$")
 

@@ -59,7 +59,7 @@ _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]")
 
 _TITLE = 3.0
 _PROSE = 1.0
-_CODE_BLOCK = 0.6
+_CODE_BLOCK = 0.4
 _HEADER_LINE = 0.25
 _CHECKBOX_LINE = 0.05
 _IDENTIFIER = 1.5

@@ -11,7 +11,7 @@ from sightline_core.limits import DEFAULT_LIMITS
 from sightline_core.types import SymbolKind
 from sightline_indexer.store import Snapshot
 from sightline_search.locate import locate
-from sightline_search.model import Filters, Intent, SearchMode, SearchResult
+from sightline_search.model import DetailLevel, Filters, Intent, SearchMode, SearchResult
 
 Ask = Callable[..., SearchResult]
 
@@ -210,7 +210,7 @@ def test_the_same_question_gives_the_same_answer(ask: Ask) -> None:
         "*" * 500,
         "[" * 300,
         '"' * 99,
-        "path:[ x",
+        "path:" + "*a" * 200 + " x",
         "x AND (y OR",
         "",
         "-",
@@ -252,3 +252,8 @@ def test_locate_pages(snapshot: Snapshot) -> None:
     second = locate(snapshot, "total", limit=1, cursor=first.next_cursor, limits=DEFAULT_LIMITS)
     assert [first.hits[0].path, second.hits[0].path] == ["src/shop/render.py", "src/shop/cart.py"]
     assert second.next_cursor == ""
+
+
+def test_context_shows_the_lines_of_a_result_with_their_numbers(ask: Ask) -> None:
+    hit = ask("compute_discount", detail=DetailLevel.CONTEXT).hits[0]
+    assert (hit.lines[0].number, hit.lines[0].text) == (1, "def compute_discount(item):")
