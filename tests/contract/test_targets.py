@@ -122,7 +122,9 @@ async def test_without_an_index_places_work_and_names_are_told_to_wait(tmp_path:
 async def test_the_map_stays_in_its_budget_and_says_what_it_left_out(tmp_path: Path) -> None:
     from sightline_search.tokens import estimate_tokens
 
-    many = {f"pkg{n % 7}/mod{n}.py": f"class Thing{n}:\n    pass\n\n\ndef make_{n}():\n    pass\n" for n in range(120)}
+    many = {
+        f"pkg{n % 7}/mod{n}.py": f"class Thing{n}:\n    pass\n\n\ndef make_{n}():\n    pass\n" for n in range(120)
+    }
     write_tree(tmp_path / "root", many | {"tests/test_all.py": "def test_one():\n    pass\n"})
     async with desk(tmp_path, tmp_path / "root", **OFF) as made:
         small = await made.ask("codebase_map", max_tokens=300)
