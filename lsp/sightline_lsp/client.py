@@ -80,7 +80,9 @@ class Client:
     def attach(self, connection: Connection) -> None:
         """Use `connection` from now on."""
         self._connection = connection
-        self.documents = Documents(connection.notify, self._texts, self._limits)
+        self.documents = Documents(
+            connection.notify, self._texts, self._limits, lambda: self.diagnostics.generation
+        )
 
     @property
     def connection(self) -> Connection:
@@ -203,6 +205,7 @@ class Client:
             elif len(self._early) < self._limits.lsp_max_registrations:
                 self._early.append(entry)
         self._refresh_watchers()
+        self.diagnostics.wake()
 
     def _unregister(self, params: msgspec.Raw) -> None:
         for entry in shapes.UNREGISTRATIONS.decode(params).unregisterations:

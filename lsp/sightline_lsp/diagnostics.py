@@ -52,6 +52,10 @@ class DiagnosticStore:
         self._bytes += size
         while len(self._files) > self._limits.lsp_max_diagnostic_files or self._is_too_big():
             self._drop(next(iter(self._files)))
+        self.wake()
+
+    def wake(self) -> None:
+        """Let whoever waits for a publication look again."""
         self.changed.set()
         self.changed = anyio.Event()
 
@@ -82,6 +86,8 @@ class Signs:
     last_traffic: Callable[[], float]
     has_progress: Callable[[], bool]
     death: anyio.Event
+    is_pulled: Callable[[], bool] = lambda: False
+    """Whether the server has said meanwhile that it wants to be asked."""
 
 
 async def wait_for_update(
@@ -115,6 +121,8 @@ async def _wait_for_publication(
             return DiagnosticsOutcome.UPDATED
         if signs.is_dead():
             return DiagnosticsOutcome.SERVER_DIED
+        if signs.is_pulled():
+            return DiagnosticsOutcome.INACTIVE
         now = anyio.current_time()
         silent_at = max(begun, signs.last_traffic()) + limits.lsp_diagnostics_activity_s
         if now >= deadline or (now >= silent_at and not signs.has_progress()):

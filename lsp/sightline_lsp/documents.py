@@ -30,24 +30,30 @@ class _Open:
     language: str
     digest: tuple[int, int]
     stamp: tuple[int, int]
+    since: int
 
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """A document the server knows in its present form; `changed` when it was told something new just now."""
+    """A document the server knows in its present form.
+
+    `changed` when it was told something new just now; `since` is the counter of publications from before it was told.
+    """
 
     uri: str
     text: FileText
     changed: bool
+    since: int = 0
 
 
 class Documents:
     """The open documents of one server."""
 
-    def __init__(self, notify: Notify, texts: Texts, limits: Limits) -> None:
+    def __init__(self, notify: Notify, texts: Texts, limits: Limits, counter: Callable[[], int] = lambda: 0) -> None:
         self._notify = notify
         self._texts = texts
         self._limits = limits
+        self._counter = counter
         self._open: OrderedDict[str, _Open] = OrderedDict()
         self._versions = 0
         self.enabled = True
@@ -85,9 +91,10 @@ class Documents:
         if known is not None and known.digest == digest:
             known.stamp = stamp
             self._open.move_to_end(uri)
-            return Synced(uri, text, changed=False)
+            return Synced(uri, text, changed=False, since=known.since)
         self._versions += 1
-        self._open[uri] = _Open(root, path, language, digest, stamp)
+        since = self._counter()
+        self._open[uri] = _Open(root, path, language, digest, stamp, since)
         self._open.move_to_end(uri)
         try:
             if known is None:
@@ -99,7 +106,7 @@ class Documents:
             self._open.pop(uri, None)
             raise
         await self._close_oldest()
-        return Synced(uri, text, changed=True)
+        return Synced(uri, text, changed=True, since=since)
 
     async def save(self, uri: str) -> None:
         """Nudge the server as an editor does on saving."""

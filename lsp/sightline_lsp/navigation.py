@@ -37,8 +37,6 @@ class Session:
     converter: Converter
     limits: Limits
     deadline: float
-    generation: int
-    """The diagnostics counter from before the document was sent."""
 
     async def ask(self, method: str, params: Any, shape: Shape[W]) -> W:
         """One request within the rest of the deadline."""

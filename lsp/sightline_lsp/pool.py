@@ -236,11 +236,10 @@ class Pool(Navigation):
     ) -> Reply[T]:
         client = await slot.client(deadline - anyio.current_time())
         loaded = await client.readiness.wait((deadline - anyio.current_time()) * _READY_SHARE)
-        generation = client.diagnostics.generation
         await client.documents.refresh()
         document = await client.documents.sync(door, path, language)
         converter = Converter(self._doors, self._texts, client.offers.unit, self._limits)
-        value = await question(Session(client, document, converter, self._limits, deadline, generation))
+        value = await question(Session(client, document, converter, self._limits, deadline))
         # Some servers report progress on a request itself: what began and ended since then was no loading.
         is_sure = loaded and not client.readiness.has_progress
         status = SourceStatus.OK if is_sure else SourceStatus.INDEXING

@@ -1,7 +1,7 @@
 """The question about a file's diagnostics: pulled where the server offers it, else awaited after a change.
 
-**Invariant**: the counter is read before the document is sent, so a publication about the older text is never taken
-for the new one.
+**Invariant**: the counter is read before the document is sent, whoever sent it, so a publication about the older text
+is never taken for the new one.
 """
 
 from __future__ import annotations
@@ -32,23 +32,13 @@ class Found:
 
 async def collect(session: Session, path: RepoPath) -> Found:
     """The findings of one file, with how they came about; raises `LspError` only for a refused pull."""
-    if await _is_pulled(session, path):
+    if session.client.offers.has(_PULL):
         return await _collect_pulled(session)
     found = await _collect_pushed(session, path)
+    # A server that has just started registers for it a moment later.
     if found.outcome is DiagnosticsOutcome.INACTIVE and session.client.offers.has(_PULL):
         return await _collect_pulled(session)
     return found
-
-
-async def _is_pulled(session: Session, path: RepoPath) -> bool:
-    """Whether the server wants to be asked; one that has just started may register for it a moment later."""
-    client, limits = session.client, session.limits
-    until = min(session.deadline, anyio.current_time() + limits.lsp_settle_ms / 1000)
-    while not client.offers.has(_PULL) and client.diagnostics.get(path.absolute) is None:
-        if anyio.current_time() >= until or client.connection.closed.is_set():
-            break
-        await anyio.sleep(limits.lsp_retry_delay_ms / 1000)
-    return client.offers.has(_PULL)
 
 
 async def _collect_pulled(session: Session) -> Found:
@@ -64,17 +54,19 @@ async def _collect_pushed(session: Session, path: RepoPath) -> Found:
     store = client.diagnostics
     known = store.get(path.absolute)
     outcome = DiagnosticsOutcome.UPDATED
-    if session.document.changed or known is None:
+    since = session.document.since
+    if known is None or known.generation <= since:
         signs = Signs(
             is_dead=client.connection.closed.is_set,
             last_traffic=lambda: client.connection.last_traffic,
             has_progress=lambda: client.readiness.has_progress,
             death=client.connection.closed,
+            is_pulled=lambda: client.offers.has(_PULL),
         )
-        since = session.generation
         outcome = await wait_for_update(store, path.absolute, since, signs, limits, session.deadline)
         for _ in range(limits.lsp_diagnostics_nudges):
-            if outcome is not DiagnosticsOutcome.INACTIVE or anyio.current_time() >= session.deadline:
+            late = anyio.current_time() >= session.deadline or signs.is_pulled()
+            if outcome is not DiagnosticsOutcome.INACTIVE or late:
                 break
             await client.documents.save(session.document.uri)
             outcome = await wait_for_update(store, path.absolute, since, signs, limits, session.deadline)

@@ -58,19 +58,20 @@ def written_first(records: list[SymbolRecord]) -> list[SymbolRecord]:
 
 
 def definition_at(index: WorkspaceIndex, path: str, position: Position, name: str) -> SymbolRecord | None:
-    """The definition whose name stands at a position, if the index knows it there."""
+    """The definition whose name stands at a position, if the index knows it there; without signature and doc line."""
     try:
         with index.snapshot() as snapshot:
             file = snapshot.file(path) if name else None
-            records = snapshot.symbols_in(file) if file is not None else []
+            symbol = snapshot.symbol_around(file.file_id, position.line) if file is not None else None
     except SightlineError:
         # Without an index the position alone is the target.
         return None
-    for record in records:
-        at = record.symbol.name_position
-        if record.symbol.name == name and at.line == position.line and 0 <= position.column - at.column <= len(name):
-            return record
-    return None
+    if file is None or symbol is None or symbol.name != name:
+        return None
+    at = symbol.name_position
+    if at.line != position.line or not 0 <= position.column - at.column <= len(name):
+        return None
+    return SymbolRecord(file.file_id, file.path, file.language, file.traits, symbol)
 
 
 def candidate_rows(records: list[SymbolRecord], limits: Limits) -> list[dict[str, object]]:
