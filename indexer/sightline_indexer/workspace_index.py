@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -180,7 +181,8 @@ class WorkspaceIndex:
             try:
                 if layout.current_index(self.folder) == index:
                     close_well(index)
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, sqlite3.Error) as error:
+                # A full disk: the next start checks the index by its own checksums instead.
                 _LOG.warning("the index was not fingerprinted: %s", error)
             finally:
                 self._lock.release()

@@ -80,9 +80,7 @@ class Client:
     def attach(self, connection: Connection) -> None:
         """Use `connection` from now on."""
         self._connection = connection
-        self.documents = Documents(
-            connection.notify, self._texts, self._limits, lambda: self.diagnostics.generation
-        )
+        self.documents = Documents(connection.notify, self._texts, self._limits, lambda: self.diagnostics.generation)
 
     @property
     def connection(self) -> Connection:

@@ -53,7 +53,8 @@ def locate(
     key = question_key("locate", name, chosen)
     offset = decode_cursor(cursor, snapshot.generation, key)
     wanted = parse_name(clean_text(name[: limits.max_query_chars]))
-    found, notes = _locate(snapshot, wanted, chosen, limits) if wanted is not None else ([], ())
+    found, others = _locate(snapshot, wanted, chosen, limits) if wanted is not None else ([], [])
+    values = snapshot.definitions([item.row for item in others[:limit]])
     rows = [item.row for item in found[offset : offset + limit]]
     page = snapshot.definitions(rows, texts=detail is not DetailLevel.LOCATION)
     following = offset + limit
@@ -61,32 +62,25 @@ def locate(
         Intent.SYMBOL,
         tuple(symbol_hit(record) for record in page),
         why="definitions of that name",
-        did_you_mean=() if found or notes or wanted is None else suggest_names(snapshot, wanted, limits),
+        did_you_mean=() if found or values or wanted is None else suggest_names(snapshot, wanted, limits),
+        values=tuple(symbol_hit(record) for record in values),
         total_candidates=len(found),
         next_cursor=encode_cursor(snapshot.generation, key, following) if following < len(found) else "",
         holes=holes_of(snapshot),
-        notes=notes,
     )
 
 
 def _locate(
     snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits
-) -> tuple[list[Definition], tuple[Note, ...]]:
-    """Definitions in the case that was written; values only when their kind is asked for, else they are noted."""
+) -> tuple[list[Definition], list[Definition]]:
+    """Definitions in the case that was written; apart from them, values when nothing else has the name."""
     found = _matching(snapshot, wanted, filters, limits, match_case=True)
+    found.sort(key=_order)
     if filters.kind is not None:
-        return sorted(found, key=_order), ()
+        return found, []
     primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
     written = [item for item in primary if not _is_ambient(item.row)]
-    if primary or not found:
-        return sorted(written or primary, key=_order), ()
-    found.sort(key=_order)
-    places = ", ".join(
-        f"{stored_kind(item.row.kind).value} {item.row.path}:{item.row.line}"
-        for item in found[: limits.max_near_names]
-    )
-    message = f"No function or type has that name, but {len(found)} values or announcements do: {places}. Add kind."
-    return [], (Note("values_only", message),)
+    return (written or primary, []) if primary else ([], found)
 
 
 def find_definitions(snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits) -> list[Definition]:

@@ -117,6 +117,7 @@ class FileCount:
 class SearchResult:
     """The answer to one query.
 
+    `values` are variables, fields and bare announcements of a name that no function or type has.
     `cuts` and `holes` become the completeness of the answer, see the server's `completeness`.
     """
 
@@ -124,6 +125,7 @@ class SearchResult:
     hits: tuple[Hit, ...] = ()
     why: str = ""
     did_you_mean: tuple[str, ...] = ()
+    values: tuple[Hit, ...] = ()
     total_candidates: int | None = None
     next_cursor: str = ""
     counts: tuple[FileCount, ...] = ()

@@ -69,7 +69,9 @@ def outline(
             data={"did_you_mean": list(near)},
         )
     everything = [record.symbol for record in snapshot.symbols_in(file)]
-    symbols = [symbol for symbol in everything if values or is_primary(symbol.kind, file.language)]
+    primary = [symbol for symbol in everything if is_primary(symbol.kind, file.language)]
+    # A file of constants has nothing else to show.
+    symbols = everything if values or not primary else primary
     items = nest(symbols)
     if depth is OutlineDepth.TOP:
         items = tuple(OutlineItem(item.symbol) for item in items)

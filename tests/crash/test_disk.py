@@ -106,10 +106,11 @@ def test_commits_that_fail_again_and_again_do_not_fill_the_disk(tmp_path: Path) 
             assert job.state is JobState.FAILED
             assert "Input/output error" in job.error.message
             sizes.append(next((tmp_path / "index").glob("index-*/vocabulary")).stat().st_size)
-        assert len(set(sizes)) == 1
         check_old_index_answers(index)
         broken = False
         run(index)
+        # Which words a failed job got to depends on the moment; together they are never more than a good job needs.
+        assert max(sizes) <= next((tmp_path / "index").glob("index-*/vocabulary")).stat().st_size
         with index.snapshot() as snapshot:
             assert snapshot.candidate_files("nique7 ") is not None
             assert paths_with_word(snapshot, "unique7") == {"big7.py"}

@@ -23,7 +23,7 @@ from sightline_indexer.job_log import read_jobs
 from sightline_indexer.store import Snapshot
 from support.index_kit import opened, paths_of, run
 
-KILLS = int(os.environ.get("CRASH_KILLS", "24"))
+KILLS = int(os.environ.get("CRASH_KILLS", "40"))
 LONGEST_LIFE_S = 0.9
 VICTIM = Path(__file__).with_name("victim.py")
 

@@ -99,7 +99,7 @@ def _answer(args: argparse.Namespace, tool: str, arguments: dict[str, Any]) -> i
         sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n")
     else:
         _print(body)
-    found = body.get("results") or body.get("counts") or body.get("symbols")
+    found = body.get("results") or body.get("values") or body.get("counts") or body.get("symbols")
     return 0 if found else 1
 
 
@@ -110,7 +110,7 @@ def _print(body: dict[str, Any]) -> None:
     lines: list[str] = []
     for count in body.get("counts", []):
         lines.append(f"{paint.path(count['path'])}:{count['matches']}")
-    for result in body.get("results", []):
+    for result in body.get("results") or body.get("values", []):
         lines += _result_lines(result, paint)
     lines += _symbol_lines(body.get("symbols", []), paint, 0)
     sys.stdout.write("".join(line + "\n" for line in lines))

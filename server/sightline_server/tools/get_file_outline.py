@@ -41,6 +41,9 @@ class OutlineResult(Result):
     path: str
     language: str | None = None
     symbols: list[OutlineSymbolModel]
+    values_left_out: Annotated[
+        int | None, Field(description="How many variables and fields are not listed; find them with search_code.")
+    ] = None
     problem: Annotated[str | None, Field(description="Why the file may have no symbols.")] = None
 
 
@@ -62,6 +65,7 @@ async def run(call: Call, args: OutlineArgs) -> Answer[OutlineResult]:
         path=found.path,
         language=found.language or None,
         symbols=[_symbol(item, 0) for item in found.items],
+        values_left_out=found.left_out or None,
         problem=found.problem or None,
     )
     return Answer(result, Facts(holes=holes))

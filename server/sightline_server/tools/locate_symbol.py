@@ -58,6 +58,10 @@ class LocateResult(Result):
     """The definitions."""
 
     results: list[ResultModel]
+    values: Annotated[
+        list[ResultModel] | None,
+        Field(description="Variables, fields and bare declarations of the name, when no function or type has it."),
+    ] = None
     did_you_mean: Annotated[list[str] | None, Field(description="Near names, when the name is defined nowhere.")] = (
         None
     )
@@ -94,6 +98,7 @@ async def run(call: Call, args: LocateArgs) -> Answer[LocateResult]:
     hits, cuts = fit_hits(merged, args.detail_level, None, call.limits.max_structured_bytes, call.limits)
     result = LocateResult(
         results=[result_model(hit, args.detail_level) for hit in hits],
+        values=[result_model(hit, args.detail_level) for hit in found.values] or None if not hits else None,
         did_you_mean=list(found.did_you_mean) or None if not hits else None,
         total_candidates=found.total_candidates,
         next_cursor=found.next_cursor or None,

@@ -238,10 +238,10 @@ def test_locate_answers_nothing_for_an_undefined_name(snapshot: Snapshot) -> Non
     assert "Cart" in found.did_you_mean
 
 
-def test_locate_names_values_in_a_note_and_gives_them_by_kind(snapshot: Snapshot) -> None:
+def test_locate_keeps_values_apart_and_gives_them_by_kind(snapshot: Snapshot) -> None:
     found = locate(snapshot, "MAX_ITEMS", limit=10, limits=DEFAULT_LIMITS)
     assert found.hits == ()
-    assert [note.code for note in found.notes] == ["values_only"]
+    assert [hit.name for hit in found.values] == ["MAX_ITEMS"]
     kinds = [SymbolKind.CONSTANT, SymbolKind.VARIABLE]
     asked = [locate(snapshot, "MAX_ITEMS", kind=kind, limit=10, limits=DEFAULT_LIMITS).hits for kind in kinds]
     assert [hit.path for hits in asked for hit in hits] == ["src/shop/cart.py"]
