@@ -75,9 +75,8 @@ async def compare(made: Desk, workspace, places: list[dict[str, object]]) -> Non
     for low, high in ((0, 20), (20, 100), (100, 400), (400, 10_000)):
         part = [tool - server for size, server, tool in added if low <= size < high]
         if part:
-            print(
-                f"added by the tool, {low}-{high} places ({len(part)} of them): median {statistics.median(part):.1f} ms"
-            )
+            middle = statistics.median(part)
+            print(f"added by the tool, {low}-{high} places ({len(part)} symbols): median {middle:.1f} ms")
     print(f"most places of a symbol: {max(sizes)}")
 
 
