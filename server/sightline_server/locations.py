@@ -18,7 +18,7 @@ from pydantic import Field
 from sightline_core.errors import SightlineError
 from sightline_core.limits import DEFAULT_LIMITS, Limits
 from sightline_core.paths import FileContent, RepoRoot
-from sightline_core.text import LineIndex, clean_line, decode
+from sightline_core.text import clean_line, decode
 from sightline_core.types import Range
 from sightline_indexer.file_traits import FileTrait, traits_of
 from sightline_indexer.records import FileRecord
@@ -89,9 +89,9 @@ def place_of(location: LspLocation) -> Place:
 
 def grouped(places: Iterable[Place], home: str) -> list[Place]:
     """Each place once, grouped by file: source before tests, this root before others, what is external last."""
-    unique: dict[tuple[str | None, str, object], Place] = {}
+    unique: dict[tuple[str | None, str, int, int], Place] = {}
     for place in places:
-        key = (place.root, place.path, place.range.start)
+        key = (place.root, place.path, place.range.start.line, place.range.start.column)
         known = unique.get(key)
         if known is None or (place.role and not known.role):
             unique[key] = replace(place, range=known.range) if known is not None else place
@@ -99,10 +99,13 @@ def grouped(places: Iterable[Place], home: str) -> list[Place]:
     for place in unique.values():
         if place.path not in tests:
             tests[place.path] = place.is_test
-    return sorted(
-        unique.values(),
-        key=lambda p: (p.root is None, p.root != home, tests[p.path], p.root or "", p.path, p.range.start),
-    )
+
+    def order(place: Place) -> tuple[bool, bool, bool, str, str, int, int]:
+        start = place.range.start
+        elsewhere, external = place.root != home, place.root is None
+        return external, elsewhere, tests[place.path], place.root or "", place.path, start.line, start.column
+
+    return sorted(unique.values(), key=order)
 
 
 async def page_of(call: Call, places: Sequence[Place], args: PageArgs, *question: object) -> Page:
@@ -130,7 +133,9 @@ async def show(call: Call, places: Sequence[Place]) -> tuple[Location, ...]:
 def _fingerprint(places: Sequence[Place]) -> int:
     digest = hashlib.blake2b(digest_size=8)
     for place in places:
-        digest.update(f"{place.root}\0{place.path}\0{place.range.start}\0".encode("utf-8", "surrogatepass"))
+        start = place.range.start
+        text = f"{place.root}\0{place.path}\0{start.line}\0{start.column}\0"
+        digest.update(text.encode("utf-8", "surrogatepass"))
     return int.from_bytes(digest.digest(), "big")
 
 
@@ -142,7 +147,7 @@ def _show_all(
         shown: list[Location] = []
         for place in places:
             if place.root is None:
-                shown.append(_bare(place, home.path))
+                shown.append(_location(place, home.path))
                 continue
             reader = readers.get(place.root)
             if reader is None:
@@ -165,7 +170,7 @@ def _reader_of(root: str, home: Workspace, workspaces: Workspaces, stack: ExitSt
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    lines: LineIndex | None = None
+    lines: list[str] | None = None
     record: FileRecord | None = None
     is_test: bool = False
 
@@ -184,17 +189,14 @@ class _RootReader:
         if file is None:
             file = self.files[place.path] = self._open(place)
         line = place.range.start.line
-        text = cut_line(file.lines.line(line), place.range.start.column, self.limits) if file.lines else ""
-        symbol = None
+        text = ""
+        if file.lines is not None and line <= len(file.lines):
+            text = cut_line(file.lines[line - 1], place.range.start.column, self.limits)
+        symbol = ""
         if file.record is not None and self.snapshot is not None:
-            symbol = self.snapshot.symbol_around(file.record.file_id, line)
-        return _bare(place, home).model_copy(
-            update={
-                "text": text or None,
-                "symbol": symbol.qualified_name if symbol is not None else None,
-                "is_test": True if file.is_test else None,
-            }
-        )
+            around = self.snapshot.symbol_around(file.record.file_id, line)
+            symbol = around.qualified_name if around is not None else ""
+        return _location(place, home, text, symbol, is_test=file.is_test)
 
     def _open(self, place: Place) -> _File:
         is_test = place.is_test
@@ -208,14 +210,14 @@ class _RootReader:
         record = self.snapshot.file(place.path) if self.snapshot is not None else None
         # The index's lines are only right for the very file that was indexed.
         current = record if record is not None and _is_same(record, content) else None
-        return _File(LineIndex(decode(content.data)), current, is_test)
+        return _File(decode(content.data).split("\n"), current, is_test)
 
 
 def _is_same(record: FileRecord, content: FileContent) -> bool:
     return (record.size, record.mtime_ns, record.inode) == (content.size, content.mtime_ns, content.inode)
 
 
-def _bare(place: Place, home: str) -> Location:
+def _location(place: Place, home: str, text: str = "", symbol: str = "", *, is_test: bool = False) -> Location:
     start, end = place.range.start, place.range.end
     return Location(
         path=place.path,
@@ -223,6 +225,9 @@ def _bare(place: Place, home: str) -> Location:
         column=start.column,
         end_line=end.line,
         end_column=end.column,
+        text=text or None,
+        symbol=symbol or None,
+        is_test=is_test or None,
         root=place.root if place.root not in (None, home) else None,
         external=True if place.root is None else None,
         role=place.role or None,

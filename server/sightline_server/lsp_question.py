@@ -77,7 +77,9 @@ def _failed_source(call: Call, error: LspError) -> Source:
     pool = call.services.language_servers.pool
     known = pool.sources(call.require_workspace().path, [error.language])
     server = known[0].server if known else ""
-    return Source(error.language, error.status, server, f"{error.text} {error.detail}".strip(), expected=True)
+    return Source(
+        error.language, error.status, server, f"{error.text} {error.detail}".strip().rstrip("."), expected=True
+    )
 
 
 def facts_of(
