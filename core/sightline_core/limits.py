@@ -84,7 +84,7 @@ class Limits:
     index_writer_heap_bytes: int = 100_000_000
     index_first_commit_s: float = 2.0
     index_commit_factor: float = 3.0
-    max_unmerged_segments: int = 32
+    writer_linger_s: float = 20.0
     worker_batch_files: int = 64
     worker_batch_bytes: int = 512 * 1024
     worker_batch_path_bytes: int = 16 * 1024

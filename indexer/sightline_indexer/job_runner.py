@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
-from sightline_core.types import JobMode, SchemaStatus
+from sightline_core.types import JobMode, JobState, SchemaStatus
 from sightline_indexer import layout
 from sightline_indexer.index_health import examine
 from sightline_indexer.job import Job, now
 from sightline_indexer.job_log import forget_cancel, is_cancel_requested, mark_interrupted, record_job
+from sightline_indexer.kept_writer import WriterKeeper, close_quietly
 from sightline_indexer.locks import WriteLock
 from sightline_indexer.manifest import read_generation
 from sightline_indexer.path_filter import PathFilter
@@ -34,7 +35,7 @@ class Workplace:
     """What jobs of one workspace work with.
 
     `take_more` gives what was asked for since the job began, None when nothing was; `on_commit` is told that readers
-    may find a newer generation.
+    may find a newer generation. With `keeps_writer` the writer of a good job stays open for the next one.
     """
 
     root: RepoRoot
@@ -46,18 +47,21 @@ class Workplace:
     take_more: Callable[[], Scope | None]
     on_commit: Callable[[], None]
     on_difference: Callable[[Difference], None]
+    keeper: WriterKeeper
+    keeps_writer: bool
     between_commits: Callable[[], None] | None = None
 
 
 def run_job(job: Job, place: Workplace) -> None:
     """Run a job to its end; what goes wrong ends up in the job."""
     try:
-        if not _take_lock(job, place):
+        if not place.keeper.is_holding and not _take_lock(job, place):
             return
         try:
             _run_locked(job, place)
         finally:
-            place.lock.release()
+            if not place.keeper.is_holding:
+                place.lock.release()
     except SightlineError as error:
         job.fail(error)
     except (OSError, sqlite3.Error) as error:
@@ -97,7 +101,10 @@ def _run_locked(job: Job, place: Workplace) -> None:
             job.end_cancelled()
         except (SightlineError, OSError, ValueError, sqlite3.Error) as error:
             job.fail(error if isinstance(error, SightlineError) else write_failure(error))
-        _close(writer, settle=_is_time_to_merge(job, place, writer))
+        if place.keeps_writer and job.state is JobState.PUBLISHED:
+            place.keeper.keep(writer)
+        else:
+            close_quietly(writer, settle=job.error is None and not job.is_cancelled())
     finally:
         forget_cancel(place.folder, job.job_id)
         if not job.is_over:
@@ -107,8 +114,13 @@ def _run_locked(job: Job, place: Workplace) -> None:
 
 def _open_writer(job: Job, place: Workplace) -> tuple[IndexWriter, bool]:
     """A writer for the current index, or for a new one beside it (then True)."""
-    layout.remove_others(place.folder)
+    kept = place.keeper.take()
     current = layout.current_index(place.folder)
+    if kept is not None:
+        if not job.force and kept.folder == current:
+            return kept, False
+        close_quietly(kept, settle=False)
+    layout.remove_others(place.folder)
     health = examine(current, place.root.path) if current and job.force else None
     usable = current is not None and (health is None or health.status is SchemaStatus.COMPATIBLE)
     if current is not None and usable:
@@ -159,21 +171,6 @@ def _run_passes(job: Job, place: Workplace, writer: IndexWriter, *, rebuilding: 
 def _is_complete(writer: IndexWriter) -> bool:
     record = read_generation(writer.connection, writer.published)
     return record is not None and record.complete
-
-
-def _is_time_to_merge(job: Job, place: Workplace, writer: IndexWriter) -> bool:
-    """After a job nobody waits for merges but the next job; single saves leave them to a later one."""
-    if job.error is not None or job.is_cancelled():
-        return False
-    return job.paths is None or writer.segment_count > place.limits.max_unmerged_segments
-
-
-def _close(writer: IndexWriter, *, settle: bool) -> None:
-    try:
-        writer.close(settle=settle)
-    except SightlineError as error:
-        # What was published stays readable; the next job opens the files anew.
-        _LOG.warning("closing the index failed: %s", error)
 
 
 def _record(job: Job, place: Workplace) -> None:

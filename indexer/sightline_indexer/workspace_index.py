@@ -31,6 +31,7 @@ from sightline_indexer.job_log import (
     request_cancel,
 )
 from sightline_indexer.job_runner import Workplace, run_job
+from sightline_indexer.kept_writer import WriterKeeper
 from sightline_indexer.locks import WriteLock
 from sightline_indexer.path_filter import PathFilter
 from sightline_indexer.pipeline import Difference, Scope
@@ -108,6 +109,7 @@ class WorkspaceIndex:
         self._watcher = Watcher(root, self._filter, self._on_change, limits) if watch else None
         self._lock = WriteLock(folder)
         self._pool = WorkerPool(root.path, limits, max(1, len(os.sched_getaffinity(0))))
+        self._keeper = WriterKeeper(self._lock)
         self._place = Workplace(
             root=root,
             folder=folder,
@@ -118,6 +120,8 @@ class WorkspaceIndex:
             take_more=self._take_more,
             on_commit=self._on_commit,
             on_difference=on_difference or _ignore,
+            keeper=self._keeper,
+            keeps_writer=watch,
             between_commits=between_commits,
         )
         self._changed = threading.Condition()
@@ -166,6 +170,7 @@ class WorkspaceIndex:
             self._thread.join(self._limits.shutdown_grace_s)
             stopped = not self._thread.is_alive()
         if stopped:
+            self._keeper.give_up(settle=False)
             self._pool.close()
         else:
             self._pool.kill()
@@ -289,15 +294,24 @@ class WorkspaceIndex:
             self._settle(job)
 
     def _next_job(self) -> Job | None:
+        while not self._wait_for_job():
+            # Nothing came for a while: other processes may write, and no worker needs to wait.
+            if self._keeper.is_holding:
+                self._keeper.give_up(settle=True)
+            else:
+                self._pool.shrink(0)
         with self._changed:
-            while not self._closing and self._active is None:
-                if not self._changed.wait(self._limits.worker_idle_s):
-                    self._pool.shrink(0)
             if self._active is not None and self._closing:
                 self._active.end_cancelled()
                 return None
             self._takes_more = True
             return self._active
+
+    def _wait_for_job(self) -> bool:
+        """Wait for a job or the end; False when nothing came for a while."""
+        seconds = self._limits.writer_linger_s if self._keeper.is_holding else self._limits.worker_idle_s
+        with self._changed:
+            return self._changed.wait_for(lambda: self._closing or self._active is not None, seconds)
 
     def _settle(self, job: Job) -> None:
         """Between two jobs: what came too late for the last one becomes the next one."""

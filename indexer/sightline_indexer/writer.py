@@ -70,12 +70,6 @@ class IndexWriter:
         """For reading the manifest as this writer sees it."""
         return self._rows.connection
 
-    @property
-    def segment_count(self) -> int:
-        """In how many pieces the published text index lies."""
-        self._index.reload()
-        return self._index.searcher().num_segments
-
     def known_files(self, paths: frozenset[str] | None = None) -> dict[str, KnownFile]:
         """What the published generation knows of all files, or of some."""
         return known_files(self._rows.connection, self.published, paths)
