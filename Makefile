@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 DIR    ?= $(CURDIR)
 PORT   ?= 9100
 
-.PHONY: run test test-servers check format docs wheel-smoke gates crash bench-index clean help
+.PHONY: run test test-servers check format docs wheel-smoke gates crash bench-index quality clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -58,6 +58,9 @@ crash: $(VENV)/.dev  ## kill the indexer 1,000 times and damage 200 indexes
 
 bench-index: $(VENV)/.dev  ## measure indexing against parsing alone (TREE=…)
 	$(BIN)/python bench/index_bench.py "$(TREE)" $(ARGS)
+
+quality: $(VENV)/.dev  ## score the retrieval sets in BENCH=… against their repositories in BENCH_MIRROR=…
+	BENCH="$(BENCH)" BENCH_MIRROR="$(BENCH_MIRROR)" $(BIN)/python bench/quality.py .cache/quality
 
 clean:           ## remove everything that was made here
 	rm -rf $(VENV) .cache dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
