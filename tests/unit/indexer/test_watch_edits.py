@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import threading
@@ -35,7 +36,10 @@ class Mirror:
         for path in changes.paths:
             self.files.pop(path, None)
             full = os.path.join(self.root.path, path)
-            if self.filter.accepts(path) is None and os.path.lexists(full):
+            if self.filter.accepts(path) is not None:
+                continue
+            # The tree goes on changing: what is gone by now is reported again.
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 info = os.lstat(full)
                 self.files[path] = FoundFile(path, info.st_size, info.st_mtime_ns, info.st_ino)
 
