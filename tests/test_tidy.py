@@ -82,3 +82,11 @@ def test_no_tracked_file_names_this_machine_or_a_registry() -> None:
         text = path.read_text("utf-8", errors="replace")
         found = forbidden.search(text)
         assert found is None, f"{path}: {found}"
+
+
+def test_every_limit_is_read_by_the_product() -> None:
+    defined = ROOT / "core" / "sightline_core" / "limits.py"
+    used = "\n".join(path.read_text("utf-8") for path in product_files() if path != defined)
+    names = re.findall(r"^    (\w+): (?:int|float) = ", defined.read_text("utf-8"), re.MULTILINE)
+    assert names
+    assert [name for name in names if not re.search(rf"\b{name}\b", used)] == []

@@ -46,12 +46,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("auto_workspace", bool, "register unknown workspaces on demand"),
     Setting("allowed_root", list, "directories below which workspaces may be discovered"),
     Setting("toolset", list, "toolsets or single tools to offer"),
-    Setting("allow_write", bool, "let tools write into workspaces"),
     Setting("prewarm", bool, "open indexes at start"),
     Setting("watch", bool, "watch workspaces for changes"),
-    Setting("daemon", bool, "share one background process between sessions"),
     Setting("token_file", str, "file that holds the bearer token of the HTTP transport"),
-    Setting("audit_log", str, "file that gets one JSON line per tool call"),
 )
 
 
@@ -67,12 +64,9 @@ class Config:
     auto_workspace: bool = False
     allowed_root: tuple[str, ...] = ()
     toolset: tuple[str, ...] = ("default",)
-    allow_write: bool = False
     prewarm: bool = True
     watch: bool = True
-    daemon: bool = True
     token_file: str = ""
-    audit_log: str = ""
     limits: Limits = field(default_factory=Limits)
     language_servers: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     server_tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])

@@ -23,7 +23,6 @@ class Limits:
     max_inflight_calls_per_session: int = 32
     max_path_chars: int = 4096
     max_query_chars: int = 20_000
-    max_batch_queries: int = 10
 
     # -- transports ----------------------------------------------------------------------------
     max_message_bytes: int = 4 * 1024 * 1024
@@ -33,17 +32,13 @@ class Limits:
     http_max_connections: int = 512
     http_max_sessions: int = 512
     http_session_idle_s: float = 1800.0
-    http_default_port: int = 9100
 
     # -- workspaces ----------------------------------------------------------------------------
     max_auto_workspaces: int = 10
     workspace_warmset_capacity: int = 3
-    roots_answer_timeout_s: float = 5.0
-    max_client_roots: int = 64
 
     # -- reading files -------------------------------------------------------------------------
     max_file_bytes: int = 1024 * 1024
-    max_symlink_hops: int = 8
 
     # -- discovery -----------------------------------------------------------------------------
     max_ignore_file_bytes: int = 1024 * 1024
@@ -99,7 +94,6 @@ class Limits:
     racy_stat_ms: int = 2_000
     write_lock_poll_ms: int = 50
     write_lock_wait_s: float = 3_600.0
-    reconcile_interval_s: float = 600.0
     stale_check_age_s: float = 30.0
     max_stale_checks: int = 200
 
@@ -109,7 +103,6 @@ class Limits:
     strict_wait_s: float = 20.0
     first_snapshot_wait_s: float = 2.0
     max_suggestions: int = 3
-    max_results: int = 100
     max_query_words: int = 64
     max_glob_chars: int = 512
     max_query_terms: int = 256
@@ -155,7 +148,6 @@ class Limits:
     max_counted_files: int = 1_000
     max_name_chars: int = 80
     name_tokens: int = 20
-    location_tokens: int = 60
     signature_tokens: int = 120
     context_tokens: int = 500
     max_occurrence_requests: int = 8

@@ -48,7 +48,6 @@ class Services:
             tools=select_tools(self.config.toolset),
             default_workspace=self.workspaces.default_for(self.start_directory),
             call_limit=self.config.limits.max_inflight_calls_per_session,
-            allow_write=self.config.allow_write,
         )
 
 

@@ -34,7 +34,6 @@ class Session:
     tools: Mapping[str, AnyTool]
     default_workspace: Workspace | None
     call_limit: int
-    allow_write: bool = False
     session_id: str = field(default_factory=lambda: secrets.token_hex(8))
     client_name: str = ""
     active_calls: int = 0

@@ -46,7 +46,6 @@ def test_a_size_is_a_whole_number(name: str) -> None:
         ("max_message_bytes", 4 * 1024 * 1024),
         ("max_auto_workspaces", 10),
         ("workspace_warmset_capacity", 3),
-        ("roots_answer_timeout_s", 5.0),
         ("max_file_bytes", 1024 * 1024),
         ("lsp_enrich_budget_ms", 400),
         ("lsp_navigation_timeout_s", 10.0),
@@ -60,9 +59,7 @@ def test_a_size_is_a_whole_number(name: str) -> None:
         ("lsp_watch_debounce_ms", 150),
         ("lsp_diagnostics_quiet_ms", 500),
         ("lsp_max_diagnostics_per_file", 1000),
-        ("max_batch_queries", 10),
         ("default_results", 10),
-        ("max_results", 100),
     ],
 )
 def test_the_defaults_are_the_numbers_of_the_contract(name: str, expected: float) -> None:

@@ -12,7 +12,7 @@ from sightline_search.tokens import estimate_tokens, typical_tokens
 from sightline_search.truncate import fit_hits, shape_hit, wire_text
 
 CAPS = {
-    DetailLevel.LOCATION: DEFAULT_LIMITS.location_tokens,
+    DetailLevel.LOCATION: 60,
     DetailLevel.SIGNATURE: DEFAULT_LIMITS.signature_tokens,
     DetailLevel.CONTEXT: DEFAULT_LIMITS.context_tokens,
 }

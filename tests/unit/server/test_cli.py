@@ -135,13 +135,13 @@ def test_a_start_that_cannot_work_says_why_and_exits_with_2(tmp_path: Path, args
 
 def test_config_shows_every_value_and_who_set_it(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
-    file.write_text("watch = false\n[limits]\nmax_results = 7\n[language.go]\nservers = []\n", "utf-8")
+    file.write_text("watch = false\n[limits]\ndefault_results = 7\n[language.go]\nservers = []\n", "utf-8")
     done = run(tmp_path, "config", "--json", "--config", str(file), SIGHTLINE_PORT="1234")
     assert done.returncode == 0
     shown = json.loads(done.stdout)
     assert shown["port"] == {"value": 1234, "origin": "environment SIGHTLINE_PORT"}
     assert shown["watch"] == {"value": False, "origin": str(file)}
-    assert shown["limits.max_results"] == {"value": 7, "origin": str(file)}
+    assert shown["limits.default_results"] == {"value": 7, "origin": str(file)}
     assert shown["language.go.servers"] == {"value": [], "origin": str(file)}
     assert shown["bind"] == {"value": "127.0.0.1", "origin": "default"}
 
