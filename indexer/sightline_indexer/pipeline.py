@@ -86,9 +86,10 @@ class Pass:
 
 def run_pass(work: Pass, scope: Scope, tally: Tally) -> None:
     """Bring the index up to what `scope` holds on disk; raises CancelledError, or what stopped the writing."""
-    found, gone, skipped = _discover(work, scope, tally)
     whole_tree = scope.paths is None
-    known = work.writer.known_files(scope.paths)
+    paths = None if scope.paths is None else _with_those_below(work, scope.paths)
+    found, gone, skipped = _discover(work, paths, tally)
+    known = work.writer.known_files(paths)
     if whole_tree:
         gone = [path for path in known if path not in found]
     for path in gone:
@@ -119,12 +120,24 @@ def _tell(work: Pass, tasks: list[SizedTask], known: Mapping[str, KnownFile], go
         work.on_difference(difference)
 
 
-def _discover(work: Pass, scope: Scope, tally: Tally) -> tuple[dict[str, FoundFile], list[str], Counter[str]]:
-    """The files of the scope, the known paths that are gone (for single paths), and why others are left out."""
+def _with_those_below(work: Pass, paths: frozenset[str]) -> frozenset[str]:
+    """The paths and, for those that are no files (any more), what the index knows below them."""
+    below: set[str] = set()
+    for path in paths:
+        info = _stat(work.root, path)
+        if info is None or not stat.S_ISREG(info.st_mode):
+            below.update(work.writer.paths_below(path))
+    return paths | below
+
+
+def _discover(
+    work: Pass, paths: frozenset[str] | None, tally: Tally
+) -> tuple[dict[str, FoundFile], list[str], Counter[str]]:
+    """The files of the scope, the paths that are gone (for single paths), and why others are left out."""
     work.board.report(Stage.DISCOVERY, tally.counters())
-    if scope.paths is not None:
-        found, gone = _look_at(work, scope.paths)
-        tally.scanned += len(scope.paths)
+    if paths is not None:
+        found, gone = _look_at(work, paths)
+        tally.scanned += len(paths)
         return found, gone, Counter()
     before = tally.scanned
 
@@ -149,7 +162,6 @@ def _look_at(work: Pass, paths: Iterable[str]) -> tuple[dict[str, FoundFile], li
             found[path] = FoundFile(path, info.st_size, info.st_mtime_ns, info.st_ino)
         else:
             gone.append(path)
-            gone.extend(work.writer.paths_below(path))
     return found, gone
 
 

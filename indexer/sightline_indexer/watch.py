@@ -33,7 +33,8 @@ class WatcherState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Files that may have changed, appeared or gone; None asks for a look at the whole root."""
+    """Files that may have changed, appeared or gone, and directories that went with what was in them; None asks for a
+    look at the whole root."""
 
     paths: frozenset[str] | None
 

@@ -104,7 +104,8 @@ class WatchTree:
             # The files of a removed directory were reported one by one, those of a moved one were not.
             if watched and event.moved:
                 self.news.reconcile = True
-            return watched
+            # Unless it came and went before it could be watched; a walk may have met its files all the same.
+            return (self._filter.accepts_directory(path) is None and self._note(path)) or watched
         if not event.appeared and path in self._source:
             return False
         self._filter.forget(path)
@@ -114,12 +115,15 @@ class WatchTree:
         return True
 
     def _note_file(self, path: str) -> bool:
-        # A burst may bring more files than are worth a look one by one.
         if self.news.reconcile:
             return True
         reason = self._filter.accepts_by_rule(path)
         if reason is not None and reason not in _STATE_REASONS:
             return False
+        return self._note(path)
+
+    def _note(self, path: str) -> bool:
+        """Make a path news; a burst may bring more of them than are worth a look one by one. Always True."""
         self.news.paths.add(path)
         # Counted over deliveries: a burst on a slow machine arrives in many small portions.
         self._streak.add(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import threading
 from pathlib import Path
 from random import Random
@@ -33,7 +34,8 @@ class Mirror:
             self.filter.reset()
             self.files = {file.relative: file for file in walk_files(self.root, DEFAULT_LIMITS).files}
             return
-        for path in changes.paths:
+        below = {known for path in changes.paths for known in self.files if known.startswith(path + "/")}
+        for path in changes.paths | below:
             self.files.pop(path, None)
             full = os.path.join(self.root.path, path)
             if self.filter.accepts(path) is not None:
@@ -41,6 +43,8 @@ class Mirror:
             # The tree goes on changing: what is gone by now is reported again.
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 info = os.lstat(full)
+                if not stat.S_ISREG(info.st_mode):
+                    continue
                 self.files[path] = FoundFile(path, info.st_size, info.st_mtime_ns, info.st_ino)
 
 
@@ -95,3 +99,32 @@ def test_after_any_edits_what_was_reported_adds_up_to_the_tree(tmp_path: Path, s
     finally:
         watcher.stop()
     assert mirror.files == {file.relative: file for file in walk_files(root, DEFAULT_LIMITS).files}
+
+
+def test_files_of_a_directory_that_came_and_went_before_it_was_watched_are_not_kept(tmp_path: Path) -> None:
+    root = RepoRoot(str(tmp_path))
+    mirror = Mirror(root)
+    reached = threading.Event()
+
+    def apply(changes: Changes) -> None:
+        is_first = not mirror.files
+        if is_first:
+            # All watches are set by now, and none of their events is looked at before this returns.
+            (tmp_path / "folder").mkdir()
+            (tmp_path / "folder" / "old.py").write_text("x")
+        mirror.apply(changes)
+        if is_first:
+            assert "folder/old.py" in mirror.files
+            shutil.rmtree(tmp_path / "folder")
+            (tmp_path / "folder").mkdir()
+            (tmp_path / "folder" / "end").write_text("x")
+        elif "folder/end" in mirror.files:
+            reached.set()
+
+    watcher = Watcher(root, PathFilter(root, DEFAULT_LIMITS), apply, DEFAULT_LIMITS)
+    watcher.start()
+    try:
+        assert reached.wait(DEADLINE_S)
+    finally:
+        watcher.stop()
+    assert set(mirror.files) == {"folder/end"}

@@ -124,6 +124,16 @@ def test_a_folder_that_went_takes_its_files_along(root: Path, tmp_path: Path) ->
             assert [file.path for file in snapshot.files()] == ["README.md", "logo.bin"]
 
 
+def test_a_folder_that_came_back_keeps_what_is_in_it(root: Path, tmp_path: Path) -> None:
+    with opened(root, tmp_path / "index") as index:
+        run(index)
+        (root / "app/main.py").unlink()
+        run(index, paths=frozenset({"app"}))
+        with index.snapshot() as snapshot:
+            assert snapshot.file("app/main.py") is None
+            assert snapshot.file("app/util.py") is not None
+
+
 def test_a_change_within_the_same_clock_tick_is_seen(root: Path, tmp_path: Path) -> None:
     path = root / "app/util.py"
     with opened(root, tmp_path / "index") as index:
