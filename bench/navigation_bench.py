@@ -2,6 +2,7 @@
 
     python bench/navigation_bench.py ROOT --server ty --language python [--symbols 40] [--data DIR]
 
+Places that the fallback does not call doubtful are scored by themselves as well.
 Symbols are drawn from the index with a fixed seed. Precision and recall of the fallback count places (path, line)
 against the server's references; only answers that the server gave completely are counted.
 """
@@ -53,6 +54,8 @@ async def compare(made: Desk, workspace, places: list[dict[str, object]]) -> Non
     added: list[tuple[int, float, float]] = []
     hits = found_total = true_total = 0
     per_symbol: list[tuple[float, float]] = []
+    likely_symbol: list[tuple[float, float]] = []
+    likely_hits = likely_total = 0
     fallback_ms: list[float] = []
     for arguments in places:
         call = Call(made.services, made.session, workspace, anyio.current_time() + 45)
@@ -73,12 +76,22 @@ async def compare(made: Desk, workspace, places: list[dict[str, object]]) -> Non
         both = len(truth & guess)
         hits, found_total, true_total = hits + both, found_total + len(guess), true_total + len(truth)
         per_symbol.append((both / len(guess) if guess else 1.0, both / len(truth) if truth else 1.0))
+        likely = {(p.path, p.range.start.line) for p in fallback.places if p.is_likely}
+        sure = len(truth & likely)
+        likely_hits, likely_total = likely_hits + sure, likely_total + len(likely)
+        likely_symbol.append((sure / len(likely) if likely else 1.0, sure / len(truth) if truth else 1.0))
         added.append(await time_both(made, call, target, arguments))
     sizes = [size for size, _, _ in added]
     print(f"symbols {len(added)}, places of the server {true_total}, of the fallback {found_total}")
     print(f"fallback, all places together: precision {hits / found_total:.3f} recall {hits / true_total:.3f}")
     precision, recall = (statistics.mean(row[part] for row in per_symbol) for part in (0, 1))
     print(f"fallback, mean of symbols:     precision {precision:.3f} recall {recall:.3f}")
+    print(
+        f"not doubtful, all together:    precision {likely_hits / likely_total:.3f}"
+        f" recall {likely_hits / true_total:.3f}"
+    )
+    precision, recall = (statistics.mean(row[part] for row in likely_symbol) for part in (0, 1))
+    print(f"not doubtful, mean of symbols: precision {precision:.3f} recall {recall:.3f}")
     print(f"fallback ms: median {statistics.median(fallback_ms):.0f}, worst {max(fallback_ms):.0f}")
     for low, high in ((0, 20), (20, 100), (100, 400), (400, 10_000)):
         part = [tool - server for size, server, tool in added if low <= size < high]

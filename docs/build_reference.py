@@ -16,8 +16,8 @@ from sightline_server.cli.command import add_common_flags
 from sightline_server.cli.parser import COMMANDS
 from sightline_server.envelope import Metadata
 from sightline_server.schema import output_schema
-from sightline_server.tools import DEFAULT_SET, TOOLS
 from sightline_server.tools.base import Result
+from sightline_server.tools.table import DEFAULT_SET, TOOLS
 
 TARGET = Path(__file__).parent / "reference.md"
 HEAD = """# Reference

@@ -13,10 +13,11 @@ import pytest
 
 from sightline_core.config import load_config
 from sightline_server.cli.parser import COMMANDS, build_parser
-from sightline_server.tools import TOOLS
+from sightline_server.client_setup.clients import CLIENTS
+from sightline_server.tools.table import TOOLS
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/reference.md"]
+PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/reference.md", "bench/RESULTS.md"]
 
 
 def text_of(page: str) -> str:
@@ -117,3 +118,22 @@ def test_the_dependencies_are_explained() -> None:
 def test_the_packages_of_the_layout_exist() -> None:
     for folder in re.findall(r"`((?:core|indexer|search|lsp|server)/sightline_[a-z]+)", text_of("ARCHITECTURE.md")):
         assert (ROOT / folder / "__init__.py").is_file()
+
+
+def test_the_invariants_name_tests_that_exist() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", text_of("ARCHITECTURE.md"))
+    assert len(named) >= 15
+    for file, test in named:
+        assert re.search(rf"^(?:async )?def {test}\(", text_of(file), re.MULTILINE), f"{file}::{test}"
+
+
+def test_the_files_that_contributing_names_exist() -> None:
+    for path in re.findall(
+        r"`((?:core|indexer|search|lsp|server|tests|docs)/[\w/.]+\.\w+)`", text_of("CONTRIBUTING.md")
+    ):
+        assert (ROOT / path).is_file(), path
+
+
+def test_the_readme_sets_up_every_client() -> None:
+    for client in CLIENTS:
+        assert f"`sightline init {client.name}`" in text_of("README.md")

@@ -49,6 +49,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("prewarm", bool, "open indexes at start"),
     Setting("watch", bool, "watch workspaces for changes"),
     Setting("token_file", str, "file that holds the bearer token of the HTTP transport"),
+    Setting("audit_log", str, "file that gets one JSON line for each tool call"),
+    Setting("daemon", bool, "share one background process among all stdio sessions and commands"),
+    Setting("runtime_dir", str, "where the sockets of the daemon live"),
 )
 
 
@@ -67,6 +70,9 @@ class Config:
     prewarm: bool = True
     watch: bool = True
     token_file: str = ""
+    audit_log: str = ""
+    daemon: bool = True
+    runtime_dir: str = ""
     limits: Limits = field(default_factory=Limits)
     language_servers: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     server_tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
@@ -107,7 +113,9 @@ def load_config(
     config = _apply_scalars(config, {k: (v, f"flag --{k.replace('_', '-')}") for k, v in (flags or {}).items()})
     if not config.data_dir:
         config = replace(config, data_dir=default_data_dir(environment))
-    return replace(config, data_dir=os.path.abspath(os.path.expanduser(config.data_dir)))
+    config = replace(config, data_dir=os.path.abspath(os.path.expanduser(config.data_dir)))
+    runtime = config.runtime_dir or default_runtime_dir(environment, config.data_dir)
+    return replace(config, runtime_dir=os.path.abspath(os.path.expanduser(runtime)))
 
 
 def default_config_file(environment: Mapping[str, str]) -> str:
@@ -120,6 +128,12 @@ def default_data_dir(environment: Mapping[str, str]) -> str:
     """The user's cache directory for Sightline."""
     base = environment.get("XDG_CACHE_HOME") or os.path.join(_home(environment), ".cache")
     return os.path.join(base, "sightline")
+
+
+def default_runtime_dir(environment: Mapping[str, str], data_dir: str) -> str:
+    """Where the system keeps the sockets of this user; beside the indexes where it names no place."""
+    base = environment.get("XDG_RUNTIME_DIR")
+    return os.path.join(base, "sightline") if base and os.path.isdir(base) else os.path.join(data_dir, "run")
 
 
 def bad_config(origin: str, message: str, hint: str = "") -> SightlineError:

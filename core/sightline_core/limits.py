@@ -24,6 +24,20 @@ class Limits:
     max_path_chars: int = 4096
     max_query_chars: int = 20_000
 
+    # -- sessions ------------------------------------------------------------------------------
+    max_unsent_messages: int = 128
+    roots_timeout_s: float = 5.0
+    roots_ask_again_s: float = 1.0
+    max_client_roots: int = 64
+    max_subscriptions: int = 1_000
+    max_completions: int = 100
+    diagnostics_update_s: float = 2.0
+    index_update_s: float = 1.0
+    max_audit_value_chars: int = 200
+    max_waiting_audit_lines: int = 10_000
+    max_audit_bytes: int = 16 * 1024 * 1024
+    audit_files: int = 3
+
     # -- transports ----------------------------------------------------------------------------
     max_message_bytes: int = 4 * 1024 * 1024
     stdin_drain_s: float = 1.0
@@ -32,6 +46,25 @@ class Limits:
     http_max_connections: int = 512
     http_max_sessions: int = 512
     http_session_idle_s: float = 1800.0
+
+    # -- daemon --------------------------------------------------------------------------------
+    daemon_idle_s: float = 1800.0
+    daemon_start_s: float = 30.0
+    daemon_start_attempts: int = 3
+    daemon_retry_s: float = 2.0
+    daemon_connect_s: float = 5.0
+    daemon_hello_s: float = 10.0
+    daemon_lock_poll_ms: int = 20
+    daemon_stop_s: float = 15.0
+    daemon_check_s: float = 5.0
+    daemon_max_sessions: int = 256
+    daemon_backlog_connections: int = 128
+    daemon_log_bytes: int = 4 * 1024 * 1024
+    daemon_log_lines: int = 50
+    max_hello_bytes: int = 256 * 1024
+    max_inherited_files: int = 1024
+    front_buffer_bytes: int = 256 * 1024
+    status_watch_s: float = 0.5
 
     # -- workspaces ----------------------------------------------------------------------------
     max_auto_workspaces: int = 10
@@ -122,6 +155,7 @@ class Limits:
     max_word_expansions: int = 4_096
     vocabulary_chunk_bytes: int = 4 * 1024 * 1024
     max_named_symbols: int = 10_000
+    max_cached_frequencies: int = 100_000
     max_near_name_files: int = 200
     short_name_chars: int = 4
     max_idle_readers: int = 8

@@ -65,6 +65,8 @@ def clean(text: str) -> str:
 
 def clean_line(text: str) -> str:
     """Like `clean`, on one line: line breaks and tabs become spaces."""
+    if text.isascii() and text.isprintable():
+        return text.strip()
     return clean(text).replace("\r\n", " ").replace("\n", " ").replace("\r", " ").replace("\t", " ").strip()
 
 

@@ -7,7 +7,8 @@ left out. Files with words too long to be indexed are always candidates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import tantivy
@@ -27,49 +28,79 @@ class _Piece:
     open_end: bool
 
 
-def candidate_query(
-    all_of: Sequence[Sequence[str]], text_schema: tantivy.Schema, vocabulary: Vocabulary, limits: Limits
-) -> tantivy.Query | None:
-    """A query for files that may hold at least one literal of every group; None when nothing narrows."""
-    groups = [_any_query(group, text_schema, vocabulary, limits) for group in all_of]
-    narrowing = [query for query in groups if query is not None]
+@dataclass(frozen=True, slots=True)
+class _Narrowed:
+    """A query, and a bound on the files it finds."""
+
+    query: tantivy.Query
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What literals are looked up with; `frequency` tells how many files hold a word."""
+
+    schema: tantivy.Schema
+    vocabulary: Vocabulary
+    frequency: Callable[[str], int]
+    limits: Limits
+
+
+def candidate_query(all_of: Sequence[Sequence[str]], lookup: Lookup) -> tantivy.Query | None:
+    """A query for files that may hold at least one literal of every group; None when nothing narrows.
+
+    What comes after a group that few files can hold is not looked up: reading them costs less.
+    """
+    narrowing: list[tantivy.Query] = []
+    for group in all_of:
+        found = _any_query(group, lookup)
+        if found is not None:
+            narrowing.append(found.query)
+            if found.files <= lookup.limits.few_candidate_files:
+                break
     if not narrowing:
         return None
-    long_words = tantivy.Query.term_query(text_schema, schema.MARKS, schema.LONG_WORD)
+    long_words = tantivy.Query.term_query(lookup.schema, schema.MARKS, schema.LONG_WORD)
     return _any([_all(narrowing), long_words])
 
 
-def _any_query(
-    literals: Sequence[str], text_schema: tantivy.Schema, vocabulary: Vocabulary, limits: Limits
-) -> tantivy.Query | None:
-    queries: list[tantivy.Query] = []
+def _any_query(literals: Sequence[str], lookup: Lookup) -> _Narrowed | None:
+    found: list[_Narrowed] = []
     for literal in literals:
-        query = _literal_query(literal, text_schema, vocabulary, limits)
-        if query is None:
+        narrowed = _literal_query(literal, lookup)
+        if narrowed is None:
             return None
-        queries.append(query)
-    return _any(queries) if queries else None
+        found.append(narrowed)
+    if not found:
+        return None
+    return _Narrowed(_any([item.query for item in found]), sum(item.files for item in found))
 
 
-def _literal_query(
-    literal: str, text_schema: tantivy.Schema, vocabulary: Vocabulary, limits: Limits
-) -> tantivy.Query | None:
+def _literal_query(literal: str, lookup: Lookup) -> _Narrowed | None:
+    limits = lookup.limits
     pieces = _pieces(literal)[: limits.max_query_words]
-    queries: list[tantivy.Query] = []
     inner = [piece.word for piece in pieces if not piece.open_start and not piece.open_end]
     if any(len(word.encode()) > limits.max_word_bytes for word in inner):
         # Only a file with words too long for the index can hold it, and those are added to every answer.
-        return tantivy.Query.empty_query()
+        return _Narrowed(tantivy.Query.empty_query(), 0)
+    queries: list[tantivy.Query] = []
     if len(inner) > 1:
-        queries.append(tantivy.Query.phrase_query(text_schema, schema.CONTENT, list(inner)))
+        queries.append(tantivy.Query.phrase_query(lookup.schema, schema.CONTENT, list(inner)))
     elif inner:
-        queries.append(tantivy.Query.term_query(text_schema, schema.CONTENT, inner[0]))
-    for piece in pieces:
-        if piece.open_start or piece.open_end:
-            words = vocabulary.words_with(piece.word.encode(), _edge(piece), limits.max_word_expansions)
-            if words is not None:
-                queries.append(_word_set(words, text_schema))
-    return _all(queries) if queries else None
+        queries.append(tantivy.Query.term_query(lookup.schema, schema.CONTENT, inner[0]))
+    files = min(map(lookup.frequency, inner), default=sys.maxsize)
+    # The longest piece is the one that fewest words hold.
+    edges = sorted((piece for piece in pieces if piece.open_start or piece.open_end), key=lambda p: -len(p.word))
+    for piece in edges:
+        if files <= limits.few_candidate_files:
+            break
+        words = lookup.vocabulary.words_with(piece.word.encode(), _edge(piece), limits.max_word_expansions)
+        if words is None:
+            continue
+        queries.append(_word_set(words, lookup.schema))
+        if len(words) <= limits.few_candidate_files:
+            files = min(files, sum(lookup.frequency(word.decode()) for word in words))
+    return _Narrowed(_all(queries), files) if queries else None
 
 
 def _word_set(words: list[bytes], text_schema: tantivy.Schema) -> tantivy.Query:

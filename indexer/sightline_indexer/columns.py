@@ -19,7 +19,11 @@ class Columns:
 
     def position(self, byte: int, point: tuple[int, int]) -> Position:
         """The position of the byte at offset `byte`, which the tree has at `point` (row, byte column)."""
+        return Position(*self.place(byte, point))
+
+    def place(self, byte: int, point: tuple[int, int]) -> tuple[int, int]:
+        """The same as a plain line and column."""
         row, column = point
         if not self._ascii and column:
             column = len(self._source[byte - column : byte].decode("utf-8", "ignore"))
-        return Position(row + 1, column + 1)
+        return row + 1, column + 1

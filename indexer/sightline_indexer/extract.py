@@ -17,15 +17,18 @@ from sightline_core.languages import language_of, languages
 from sightline_core.limits import Limits
 from sightline_core.paths import open_beneath
 from sightline_core.text import decode, is_binary
-from sightline_core.types import Symbol
 from sightline_indexer.file_traits import traits_of
-from sightline_indexer.records import Extracted, Outcome, Problem, Task, pack_texts, to_entry
+from sightline_indexer.records import Extracted, Outcome, Problem, SymbolEntry, Task, pack_texts
 from sightline_indexer.symbols import extract_symbols
 from sightline_indexer.words import WordSplitter, fold
 
 _DIGEST_BYTES = 16
 _HEAD_BYTES = 8192
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.ENXIO)
+
+# Entries, the signature and doc line of each, and what went wrong.
+_Symbols = tuple[tuple[SymbolEntry, ...], tuple[tuple[str, str], ...], Problem]
+_NO_SYMBOLS: _Symbols = ((), (), Problem.NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Extractor:
         data = read.data
         text: str | bytes = data if data.isascii() else decode(data)
         language = language_of(task.path, data[:_HEAD_BYTES])
-        symbols, problem = self._symbols(text, language) if task.parse else ((), Problem.NONE)
+        symbols, texts, problem = self._symbols(text, language) if task.parse else _NO_SYMBOLS
         words = self.words.split(text)
         return Extracted(
             task.path,
@@ -88,17 +91,17 @@ class Extractor:
             path_words=self.words.split_short((task.path,)),
             names=" ".join({fold(symbol.name) for symbol in symbols if " " not in symbol.name}),
             symbol_words=self.words.split_short(symbol.name for symbol in symbols),
-            docs=self.words.split_short(symbol.doc for symbol in symbols if symbol.doc),
+            docs=self.words.split_short(doc for _, doc in texts if doc),
             # A search compares bytes; words of text in another encoding cannot rule such a file out.
-            has_long_word=words.has_long or not _is_utf8(data),
-            symbols=tuple(map(to_entry, symbols)),
-            texts=pack_texts(symbols),
+            has_long_word=words.has_long or not (isinstance(text, bytes) or _is_utf8(data)),
+            symbols=symbols,
+            texts=pack_texts(texts),
         )
 
-    def _symbols(self, text: str | bytes, language: str) -> tuple[tuple[Symbol, ...], Problem]:
+    def _symbols(self, text: str | bytes, language: str) -> _Symbols:
         row = languages().get(language)
         if row is None or not row.symbols:
-            return (), Problem.NONE
+            return _NO_SYMBOLS
         source = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
         # The default action ends the process, even inside a parser that never returns; whoever started this worker
         # sees which file it was. Processor time, so that a busy machine does not make files unparsable.
@@ -107,7 +110,8 @@ class Extractor:
             extraction = extract_symbols(source, language, self._limits)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
-        return extraction.symbols, Problem.SYMBOL_LIMIT if extraction.truncated else Problem.NONE
+        problem = Problem.SYMBOL_LIMIT if extraction.truncated else Problem.NONE
+        return extraction.entries, extraction.texts, problem
 
     def _read(self, path: str) -> _Read | None:
         descriptor = open_beneath(self._root, path, follow_links=False)

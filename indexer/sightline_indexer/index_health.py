@@ -6,12 +6,13 @@ remedy; nothing of it reaches an answer.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import sqlite3
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -22,6 +23,10 @@ from sightline_indexer.layout import FINGERPRINT_NAME, TEXT_FOLDER
 from sightline_indexer.schema import SCHEMA_VERSION, build_schema, open_text_index
 from sightline_indexer.vocabulary import VOCABULARY_NAME
 
+# Reading shares memory through a file of its own, which has to be made where no other process reads.
+_NO_ROOM_NAMES = frozenset(
+    {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMMAP"}
+)
 _REMEDY = "Run index_repo with force=true to build it anew."
 _READ_BYTES = 1 << 20
 _ATTEMPTS = 10
@@ -31,14 +36,17 @@ _FOOTER_MAGIC = 1337  # the last four bytes of a segment file; the four before t
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The verdict on a stored index."""
+    """The verdict on a stored index; `blocked` when a full disk keeps a sound one from being opened."""
 
     status: SchemaStatus
     reason: str = ""
     stored_version: int = 0
+    blocked: bool = False
 
     def check(self) -> None:
-        """Raise `index_incompatible` unless the index can be used or is not there yet."""
+        """Raise `index_incompatible` unless the index can be used or is not there yet, another error when blocked."""
+        if self.blocked:
+            raise _no_room(self.reason)
         if self.status in (SchemaStatus.REINDEX_REQUIRED, SchemaStatus.CORRUPT_MANIFEST):
             raise incompatible(self.reason)
 
@@ -56,12 +64,27 @@ def incompatible(reason: str) -> SightlineError:
     return SightlineError(ErrorCode.INDEX_INCOMPATIBLE, f"The stored index cannot be used: {reason}.", hint=_REMEDY)
 
 
+def is_out_of_room(error: Exception) -> bool:
+    """Whether an engine failed because the disk has no room for what even reading needs."""
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorname", "") in _NO_ROOM_NAMES
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def _no_room(reason: str) -> SightlineError:
+    return SightlineError(
+        ErrorCode.INTERNAL_ERROR, f"The stored index cannot be opened: {reason}.", hint="Make room on its disk."
+    )
+
+
 @contextmanager
 def reading() -> Generator[None]:
     """Turn what damaged files do to the engines into `index_incompatible`."""
     try:
         yield
     except (sqlite3.DatabaseError, zlib.error) as error:
+        if is_out_of_room(error):
+            raise _no_room(f"its disk is full ({error})") from error
         raise incompatible(f"reading it failed ({error})") from error
 
 
@@ -76,7 +99,9 @@ def examine(folder: str, root: str) -> Health:
         _check_schema(folder)
     except UnusableIndexError as error:
         return error.health
-    except (OSError, ValueError, sqlite3.DatabaseError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, sqlite3.DatabaseError) as error:
+        if is_out_of_room(error):
+            return Health(SchemaStatus.COMPATIBLE, f"its disk is full ({error})", blocked=True)
         return Health(SchemaStatus.CORRUPT_MANIFEST, f"it is damaged ({error})")
     return Health(SchemaStatus.COMPATIBLE, stored_version=version)
 
@@ -186,8 +211,21 @@ def _check_segments(folder: str) -> None:
 def _segment_files(folder: str) -> list[str]:
     """The files of the committed segments, by the engine's own list; others are leftovers it will remove."""
     with open(os.path.join(folder, "meta.json"), encoding="utf-8") as file:
-        segments = {str(item["segment_id"]).replace("-", "") for item in json.load(file)["segments"]}
-    return sorted(name for name in os.listdir(folder) if name.split(".", 1)[0] in segments)
+        deletions = {
+            str(item["segment_id"]).replace("-", ""): item["deletes"] for item in json.load(file)["segments"]
+        }
+    return sorted(name for name in os.listdir(folder) if _is_committed(name, deletions))
+
+
+def _is_committed(name: str, deletions: Mapping[str, Mapping[str, int] | None]) -> bool:
+    """Of a segment's deletion files a commit names one; another is what a kill left of the next commit."""
+    segment, _, rest = name.partition(".")
+    if segment not in deletions:
+        return False
+    if not rest.endswith(".del"):
+        return True
+    committed = deletions[segment]
+    return committed is not None and rest == f"{committed['opstamp']}.del"
 
 
 def _footer_agrees(path: str) -> bool:

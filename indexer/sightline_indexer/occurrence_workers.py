@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from sightline_core.cancellation import is_withdrawn
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_indexer.occurrence_process import LENGTH, FindAnswer, FinderSetup, FindRequest
@@ -47,7 +48,7 @@ class OccurrenceWorkers:
 
     def find(self, requests: Sequence[FindRequest], deadline: float) -> Iterator[FileOccurrences]:
         """Answers in no order, until all are there or `deadline` (of `time.monotonic`) has passed."""
-        if not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
+        if not self._take_lock(deadline):
             return
         try:
             yield from self._run(deque(requests), deadline)
@@ -55,6 +56,15 @@ class OccurrenceWorkers:
             for process in [process for process in self._processes if process.asked]:
                 self._drop(process)
             self._lock.release()
+
+    def _take_lock(self, deadline: float) -> bool:
+        while not is_withdrawn():
+            left = deadline - time.monotonic()
+            if self._lock.acquire(timeout=max(0.0, min(left, self._limits.worker_poll_ms / 1000))):
+                return True
+            if left <= 0:
+                break
+        return False
 
     def close(self) -> None:
         """End the processes; a call under way ends early."""
@@ -66,9 +76,9 @@ class OccurrenceWorkers:
         while waiting or any(process.asked for process in self._processes):
             self._feed(waiting)
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or is_withdrawn():
                 return
-            for process in self._readable(left):
+            for process in self._readable(min(left, self._limits.worker_poll_ms / 1000)):
                 answers = process.read()
                 if answers is None:
                     culprit = process.asked.popleft() if process.asked else None

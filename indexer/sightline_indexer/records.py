@@ -128,25 +128,8 @@ _KIND_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 _DECLARATION = 64
 
 
-def to_entry(symbol: Symbol) -> SymbolEntry:
-    """The stored form of a symbol, without its texts."""
-    joined = f"{symbol.container}.{symbol.name}" if symbol.container else symbol.name
-    return SymbolEntry(
-        symbol.name,
-        "" if symbol.qualified_name == joined else symbol.qualified_name,
-        symbol.container,
-        _KIND_NUMBERS[symbol.kind] + (_DECLARATION if symbol.declaration else 0),
-        symbol.range.start.line,
-        symbol.range.start.column,
-        symbol.range.end.line,
-        symbol.range.end.column,
-        symbol.name_position.line,
-        symbol.name_position.column,
-    )
-
-
 def to_symbol(entry: SymbolEntry, signature: str = "", doc: str = "") -> Symbol:
-    """The symbol that `to_entry` stored."""
+    """The symbol that an entry stands for."""
     joined = f"{entry.container}.{entry.name}" if entry.container else entry.name
     return Symbol(
         name=entry.name,
@@ -171,16 +154,20 @@ def is_declaration(number: int) -> bool:
     return number >= _DECLARATION
 
 
+def stored_number(kind: SymbolKind, declaration: bool) -> int:
+    """How the manifest stores a kind and whether the symbol only announces what is written elsewhere."""
+    number = _KIND_NUMBERS[kind]
+    return number + _DECLARATION if declaration else number
+
+
 def kind_number(kind: SymbolKind) -> int:
     """How the manifest stores a kind."""
     return _KIND_NUMBERS[kind]
 
 
-def pack_texts(symbols: tuple[Symbol, ...]) -> bytes:
+def pack_texts(texts: tuple[tuple[str, str], ...]) -> bytes:
     """Signatures and doc lines of a file's symbols, compressed: they are most of the bytes and seldom read."""
-    if not symbols:
-        return b""
-    return zlib.compress(msgspec.msgpack.encode([(symbol.signature, symbol.doc) for symbol in symbols]), 1)
+    return zlib.compress(msgspec.msgpack.encode(texts), 1) if texts else b""
 
 
 def unpack_texts(blob: bytes) -> list[tuple[str, str]]:

@@ -21,8 +21,9 @@ from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_core.types import Symbol
 from sightline_indexer import manifest, schema, symbol_rows
-from sightline_indexer.candidates import candidate_query
+from sightline_indexer.candidates import Lookup, candidate_query
 from sightline_indexer.catalogue import Catalogue, build_catalogue
+from sightline_indexer.generation_cache import GenerationCache
 from sightline_indexer.index_health import incompatible, reading
 from sightline_indexer.layout import TEXT_FOLDER
 from sightline_indexer.manifest import FileFacts, GenerationRecord
@@ -50,6 +51,7 @@ class Snapshot:
         self._store = store
         self._connection = connection
         self._closed = False
+        self._cache = store.cache_of(record.generation)
         self.searcher = searcher
         self.record = record
 
@@ -101,8 +103,25 @@ class Snapshot:
 
     def file_facts(self, file_ids: Iterable[int]) -> dict[int, FileFacts]:
         """Id → what ranking weighs a file by."""
-        with reading():
-            return {facts.file_id: facts for facts in manifest.file_facts(self._connection, file_ids)}
+        known = self._cache.facts
+        wanted = list(file_ids)
+        unknown = [file_id for file_id in wanted if file_id not in known]
+        if unknown:
+            with reading():
+                known.update((facts.file_id, facts) for facts in manifest.file_facts(self._connection, unknown))
+        return {file_id: known[file_id] for file_id in wanted if file_id in known}
+
+    def frequency(self, field: str, word: str) -> int:
+        """How many files hold a word in a field of the text index."""
+        key = (field, word)
+        known = self._cache.frequencies.get(key)
+        if known is None:
+            known = self.searcher.doc_freq(field, word)
+            self._cache.keep_frequency(key, known, self._store.limits.max_cached_frequencies)
+        return known
+
+    def _content_frequency(self, word: str) -> int:
+        return self.frequency(schema.CONTENT, word)
 
     def catalogue(self) -> Catalogue:
         """All searchable files in the order of a scan; kept until the next generation."""
@@ -177,10 +196,20 @@ class Snapshot:
         with reading():
             return symbol_rows.rows_holding(self._connection, file_ids, pieces, every=every)
 
+    def names_holding(self, file_id: int, pieces: Sequence[str]) -> list[tuple[int, str, str, int, int]]:
+        """Ordinal, name, container, kind and line of a file's definitions whose name holds one of some pieces."""
+        with reading():
+            return symbol_rows.names_holding(self._connection, file_id, pieces)
+
     def symbol_around(self, file_id: int, line: int) -> Symbol | None:
         """The innermost definition of a file that spans a line, without its signature and doc line."""
         with reading():
             return symbol_rows.around(self._connection, file_id, line)
+
+    def spans_between(self, file_id: int, first: int, last: int) -> list[tuple[int, int, str]]:
+        """First line, last line and qualified name of what touches some lines of a file, the innermost last."""
+        with reading():
+            return symbol_rows.spans_between(self._connection, file_id, first, last)
 
     def near_names(self, name: str, limit: int) -> list[str]:
         """Names of definitions that differ from `name` by a typing mistake or two, nearest first."""
@@ -199,7 +228,8 @@ class Snapshot:
         A sequence stands for "at least one of these". Never misses a file of this generation.
         """
         groups = [(item,) if isinstance(item, str) else tuple(item) for item in all_of]
-        query = candidate_query(groups, self.schema, self._store.vocabulary, self._store.limits)
+        lookup = Lookup(self.schema, self._store.vocabulary, self._content_frequency, self._store.limits)
+        query = candidate_query(groups, lookup)
         if query is None:
             return None
         return Candidates(self._matching_files(query, max(1, self.searcher.num_docs)))
@@ -235,6 +265,7 @@ class IndexStore:
         self._lock = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._catalogue: tuple[int, Catalogue] | None = None
+        self._cache = GenerationCache(0)
         self._closed = False
         self._seen_meta: tuple[int, int, int] | None = None
         self._generation = 0
@@ -283,6 +314,14 @@ class IndexStore:
         with self._lock:
             if self._catalogue is None or self._catalogue[0] <= generation:
                 self._catalogue = (generation, catalogue)
+
+    def cache_of(self, generation: int) -> GenerationCache:
+        """What is remembered of a generation; only the newest one that was asked for is kept."""
+        with self._lock:
+            if self._cache.generation < generation:
+                self._cache = GenerationCache(generation)
+            kept = self._cache
+        return kept if kept.generation == generation else GenerationCache(generation)
 
     def give_back(self, connection: sqlite3.Connection) -> None:
         """Take a snapshot's connection back."""

@@ -109,6 +109,18 @@ def rows_holding(
     return found
 
 
+def names_holding(
+    connection: sqlite3.Connection, file_id: int, pieces: Sequence[str]
+) -> list[tuple[int, str, str, int, int]]:
+    """Ordinal, name, container, kind and line of a file's definitions whose name holds a piece, in any case."""
+    joined = " OR ".join(["name LIKE ?"] * len(pieces)) or "1"
+    sql = (
+        "SELECT ordinal, name, container, kind, line FROM symbols"  # noqa: S608
+        f" WHERE file_id = ? AND ({joined}) ORDER BY ordinal"
+    )
+    return connection.execute(sql, (file_id, *[f"%{piece}%" for piece in pieces])).fetchall()
+
+
 def rows_with_prefix(
     connection: sqlite3.Connection, generation: int, prefix: str, *, limit: int
 ) -> list[DefinitionRow]:
@@ -129,6 +141,17 @@ def around(connection: sqlite3.Connection, file_id: int, line: int) -> Symbol | 
     )
     row = connection.execute(sql, (file_id, line, line)).fetchone()
     return None if row is None else to_symbol(SymbolEntry(*row[2:12]))
+
+
+def spans_between(connection: sqlite3.Connection, file_id: int, first: int, last: int) -> list[tuple[int, int, str]]:
+    """First line, last line and qualified name of the definitions that touch some lines; the innermost come last."""
+    sql = (
+        "SELECT s.line, s.end_line, CASE WHEN s.qualified <> '' THEN s.qualified"
+        " WHEN s.container <> '' THEN s.container || '.' || s.name ELSE s.name END"
+        " FROM symbols s WHERE s.file_id = ? AND s.line <= ? AND s.end_line >= ?"
+        " ORDER BY s.line, s.end_line DESC, s.ordinal"
+    )
+    return connection.execute(sql, (file_id, last, first)).fetchall()
 
 
 def names_in_files(connection: sqlite3.Connection, file_ids: Iterable[int]) -> set[str]:

@@ -29,23 +29,30 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from sightline_core.limits import Limits
-from sightline_core.types import Range, Symbol, SymbolKind
+from sightline_core.types import Symbol, SymbolKind
 from sightline_indexer.columns import Columns
 from sightline_indexer.doc_lines import comment_above, docstring
 from sightline_indexer.grammars import Grammar, grammar_of, parse
+from sightline_indexer.records import SymbolEntry, stored_number, to_symbol
 from sightline_indexer.signatures import DECORATOR_BYTES, begins_its_line, signature_of, without_decorators
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The symbols of one file in order of position.
+    """The symbols of one file in order of position, as they are stored, with the signature and doc line of each.
 
     `broken` when the text has syntax errors (what could be had is there), `truncated` when a cap cut the list.
     """
 
-    symbols: tuple[Symbol, ...]
+    entries: tuple[SymbolEntry, ...]
+    texts: tuple[tuple[str, str], ...]
     broken: bool
     truncated: bool
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The symbols as everybody but the index wants them."""
+        return tuple(to_symbol(entry, *texts) for entry, texts in zip(self.entries, self.texts, strict=True))
 
 
 @dataclass(slots=True)
@@ -96,8 +103,9 @@ def extract_symbols(source: bytes, language: str, limits: Limits) -> Extraction:
     parsed = parse(source, grammar, limits)
     root = parsed.tree.root_node
     matches, full = _collect(root, source, grammar, limits)
-    symbols = _Naming(source, grammar, limits).name(matches)
-    return Extraction(tuple(symbols), broken=root.has_error, truncated=full or parsed.cut)
+    naming = _Naming(source, grammar, limits)
+    entries = naming.name(matches)
+    return Extraction(tuple(entries), tuple(naming.texts), broken=root.has_error, truncated=full or parsed.cut)
 
 
 def definition_names(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> frozenset[int]:
@@ -195,18 +203,19 @@ def _decode(pattern: int, captures: dict[str, list[Node]]) -> _Match | None:
 class _Naming:
     """Tells each match of one file where it lives, from the regions that are open at its place."""
 
-    __slots__ = ("_columns", "_grammar", "_limits", "_open", "_source")
+    __slots__ = ("_columns", "_grammar", "_limits", "_open", "_source", "texts")
 
     def __init__(self, source: bytes, grammar: Grammar, limits: Limits) -> None:
         self._source = source
         self._grammar = grammar
         self._limits = limits
         self._columns = Columns(source)
+        self.texts: list[tuple[str, str]] = []
         self._open = [_Scope(0, len(source) + 1, "", None, local=False)]
 
-    def name(self, matches: list[_Match]) -> list[Symbol]:
-        """The symbols of `matches`, which are in order of position."""
-        symbols: list[Symbol] = []
+    def name(self, matches: list[_Match]) -> list[SymbolEntry]:
+        """The symbols of `matches`, which are in order of position; their signatures and doc lines go to `texts`."""
+        symbols: list[SymbolEntry] = []
         for match in matches:
             around = self._open[0] if match.everywhere else self._around(match.start)
             if match.is_value and around.local:
@@ -256,8 +265,8 @@ class _Naming:
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def _symbol(self, match: _Match, kind: SymbolKind, name: str, qualified: str, container: str) -> Symbol:
-        source, limits, position = self._source, self._limits, self._columns.position
+    def _symbol(self, match: _Match, kind: SymbolKind, name: str, qualified: str, container: str) -> SymbolEntry:
+        source, limits, place = self._source, self._limits, self._columns.place
         node, name_node, body = match.node, match.name, match.body
         assert name_node is not None
         begin = node.start_point
@@ -279,16 +288,16 @@ class _Naming:
         if name_node.start_byte >= end:
             # `typedef struct { … } name`
             signature = f"{signature} {name}"
-        return Symbol(
+        self.texts.append((signature, doc))
+        joined = f"{container}.{name}" if container else name
+        return SymbolEntry(
             name,
-            qualified,
-            kind,
+            "" if qualified == joined else qualified,
             container,
-            signature,
-            doc,
-            Range(position(first, begin), position(match.end, node.end_point)),
-            position(name_node.start_byte, name_node.start_point),
-            match.declaration,
+            stored_number(kind, match.declaration),
+            *place(first, begin),
+            *place(match.end, node.end_point),
+            *place(name_node.start_byte, name_node.start_point),
         )
 
 

@@ -7,11 +7,12 @@ which costs a little time and no answer.
 
 from __future__ import annotations
 
-import mmap
 import os
 import threading
 from collections.abc import Iterable
 from enum import Enum
+
+from sightline_indexer.byte_search import MappedBytes
 
 VOCABULARY_NAME = "vocabulary"
 
@@ -77,7 +78,7 @@ class Vocabulary:
         self._path = os.path.join(folder, VOCABULARY_NAME)
         self._chunk_bytes = chunk_bytes
         self._lock = threading.Lock()
-        self._map: mmap.mmap | None = None
+        self._map: MappedBytes | None = None
         self._size = 0
 
     def words_with(self, piece: bytes, edge: Edge, limit: int) -> list[bytes] | None:
@@ -89,7 +90,7 @@ class Vocabulary:
         found: set[bytes] = set()
         at = 0
         while at < size:
-            # In stretches, because `find` holds the interpreter for as long as it runs.
+            # In stretches, because where there is no `memmem` the search holds the interpreter.
             end = min(size, at + self._chunk_bytes)
             hit = words.find(needle, at, end)
             if hit < 0:
@@ -97,8 +98,8 @@ class Vocabulary:
                 at = end if end == size else end - len(needle) + 1
                 continue
             inside = hit + 1 if edge is Edge.START else hit
-            start = words.rfind(b"\n", 0, inside) + 1
-            stop = words.find(b"\n", inside)
+            start = words.find_break_before(inside) + 1
+            stop = words.find_break(inside)
             if stop < 0:
                 break  # the word is being appended right now; no committed file has it yet
             found.add(words[start:stop])
@@ -114,12 +115,12 @@ class Vocabulary:
             self._map = None
             self._size = 0
 
-    def _mapped(self) -> tuple[mmap.mmap | None, int]:
+    def _mapped(self) -> tuple[MappedBytes | None, int]:
         with self._lock:
             size = os.stat(self._path).st_size
             if size != self._size and size > 0:
                 with open(self._path, "rb") as file:
-                    self._map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+                    self._map = MappedBytes(file.fileno(), size)
                 self._size = size
             return self._map, self._size
 

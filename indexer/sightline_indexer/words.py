@@ -11,12 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _WORD_BYTES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-_SEPARATE = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
-_FOLD = _SEPARATE.lower()
+# Bytes above 127 belong to characters that were looked at before.
+_SEPARATE = bytes(byte if byte in _WORD_BYTES or byte > 127 else 32 for byte in range(256))
 
 # The combining iota is no letter, but a search without case takes it for one.
 _IOTA_BELOW = "\u0345"
 _WORD = re.compile(rf"[\w{_IOTA_BELOW}]+")
+_NO_WORD = re.compile(rf"[^\w{_IOTA_BELOW}]")
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 # An acronym ends before the capital that begins the next part: HTTPRequest is HTTP and Request.
 _ASCII_PART = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -42,7 +44,7 @@ class WordSplitter:
 
     def __init__(self, max_word_bytes: int, max_cached_words: int) -> None:
         self._memory = _PartsMemory(max_word_bytes)
-        self._folds = _FoldMemory()
+        self._runs = _Runs()
         self._max_word_bytes = max_word_bytes
         self._max_cached_words = max_cached_words
 
@@ -50,20 +52,19 @@ class WordSplitter:
         """The words of a text; bytes must be ASCII."""
         if len(self._memory) > self._max_cached_words:
             self._memory.clear()
-            self._folds.clear()
+            self._runs.clear()
         memory = self._memory
         memory.met_long = False
-        if isinstance(text, str) and text.isascii():
-            text = text.encode("ascii")
-        if isinstance(text, bytes):
-            words = text.translate(_SEPARATE).split()
-            whole = text.translate(_FOLD)
-        else:
-            words = " ".join(_WORD.findall(text)).encode().split()
-            whole = b" ".join(map(self._folds.__getitem__, words))
+        data = text.encode() if isinstance(text, str) else text
+        if not data.isascii():
+            data = _BEYOND_ASCII.sub(self._runs.clean, data)
+        words = data.translate(_SEPARATE).split()
         parts = b" ".join(filter(None, map(memory.__getitem__, words)))
         if memory.met_long:
-            whole = b" ".join(self._folds[word] for word in words if len(word) <= self._max_word_bytes)
+            words = [word for word in words if len(word) <= self._max_word_bytes]
+        # Joining drops the indentation, a quarter of most sources, from all that follows.
+        whole = b" ".join(words)
+        whole = whole.lower() if whole.isascii() else _BEYOND_ASCII.sub(self._runs.fold, whole.lower())
         return Words(whole.decode(), parts.decode(), memory.met_long)
 
     def split_short(self, texts: Iterable[str]) -> str:
@@ -96,7 +97,8 @@ class _PartsMemory(dict[bytes, bytes]):
             # Most words are plain: no parts, nothing to fold.
             parts, folded = b"", word
         elif word.isascii():
-            parts, folded = _ascii_parts(word), word.lower()
+            folded = word.lower()
+            parts = _ascii_parts(word)
         else:
             parts, folded = b" ".join(_unicode_parts(word.decode())), _fold_bytes(word)
         self[word] = parts
@@ -104,13 +106,33 @@ class _PartsMemory(dict[bytes, bytes]):
         return parts
 
 
-class _FoldMemory(dict[bytes, bytes]):
-    """Word → its folded form."""
+class _Runs:
+    """What becomes of runs of characters beyond ASCII, remembered: a text has few different ones."""
 
-    def __missing__(self, word: bytes) -> bytes:
-        folded = _fold_bytes(word)
-        self[word] = folded
-        return folded
+    def __init__(self) -> None:
+        self._clean: dict[bytes, bytes] = {}
+        self._folded: dict[bytes, bytes] = {}
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._clean.clear()
+        self._folded.clear()
+
+    def clean(self, found: re.Match[bytes]) -> bytes:
+        """A run with spaces in place of what belongs to no word."""
+        run = found[0]
+        known = self._clean.get(run)
+        if known is None:
+            known = self._clean[run] = _NO_WORD.sub(" ", run.decode()).encode()
+        return known
+
+    def fold(self, found: re.Match[bytes]) -> bytes:
+        """A run without differences of case."""
+        run = found[0]
+        known = self._folded.get(run)
+        if known is None:
+            known = self._folded[run] = fold(run.decode()).encode()
+        return known
 
 
 def split_words(text: str) -> list[str]:

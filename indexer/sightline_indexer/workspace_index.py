@@ -12,19 +12,18 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
-from sightline_core.types import Freshness, IndexingStatus, JobMode, JobState, SchemaStatus
+from sightline_core.types import Freshness, JobMode, JobState, SchemaStatus
 from sightline_indexer import layout
 from sightline_indexer.index_health import Health, close_well, examine
+from sightline_indexer.index_state import NO_FIGURES, Figures, IndexState, count_figures, indexing_status
 from sightline_indexer.job import Job, now, union
 from sightline_indexer.job_log import (
     JobRecord,
-    RecoveryReport,
     mark_interrupted,
     read_jobs,
     recovery_report,
@@ -42,49 +41,6 @@ from sightline_indexer.watch import Changes, Watcher, WatcherState
 from sightline_indexer.workers import WorkerPool
 
 _LOG = logging.getLogger(__name__)
-_UNFINISHED_WELL = (JobState.FAILED, JobState.CANCELLED, JobState.INTERRUPTED)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexState:
-    """How an index is doing, at one moment."""
-
-    indexing_status: IndexingStatus
-    schema_status: SchemaStatus
-    freshness: Freshness
-    active_job: Job | None
-    recent_jobs: tuple[JobRecord, ...]
-    generation: int
-    complete: bool
-    file_count: int
-    symbol_count: int
-    skipped: Mapping[str, int]
-    languages: Mapping[str, int]
-    last_indexed_at: str
-    current_schema_version: int
-    required_schema_version: int
-    watcher_state: WatcherState
-    watcher_reason: str
-    recovery: RecoveryReport | None
-    writer: bool
-    ref: str
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Figures:
-    """What counting the rows of a generation gave."""
-
-    generation: int
-    complete: bool
-    files: int
-    symbols: int
-    indexed_at: str
-    skipped: Mapping[str, int]
-    languages: Mapping[str, int]
-
-
-_NO_FIGURES = _Figures(0, False, 0, 0, "", {}, {})
 
 
 class WorkspaceIndex:
@@ -98,13 +54,15 @@ class WorkspaceIndex:
         *,
         watch: bool,
         on_difference: Callable[[Difference], None] | None = None,
+        on_job: Callable[[Job], None] | None = None,
         between_commits: Callable[[], None] | None = None,
     ) -> None:
-        """`folder` is this workspace's own; `on_difference` is told, on the job's thread, what changed on disk;
-        `between_commits` serves tests of crashes."""
+        """`folder` is this workspace's own; `on_difference` is told, on the job's thread, what changed on disk,
+        `on_job` of every job that begins to wait; `between_commits` serves tests of crashes."""
         self.root = root
         self.folder = folder
         self._limits = limits
+        self._on_job = on_job
         self._filter = PathFilter(root, limits)
         self._watcher = Watcher(root, self._filter, self._on_change, limits) if watch else None
         self._lock = WriteLock(folder)
@@ -135,7 +93,7 @@ class WorkspaceIndex:
         self._stores = threading.Lock()
         self._store: IndexStore | None = None
         self._health = Health(SchemaStatus.NOT_INDEXED)
-        self._figures = _NO_FIGURES
+        self._figures = NO_FIGURES
         self._checked_at: float | None = None
         self._failed = False
 
@@ -147,6 +105,9 @@ class WorkspaceIndex:
         if self._lock.try_acquire():
             try:
                 mark_interrupted(self.folder, now())
+            except OSError as error:
+                # History is no reason not to open: on a full disk the old index still answers.
+                _LOG.warning("an interrupted job could not be noted: %s", error)
             finally:
                 self._lock.release()
         with self._stores:
@@ -285,6 +246,8 @@ class WorkspaceIndex:
 
     def _remember(self, job: Job) -> None:
         self._jobs[job.job_id] = job
+        if self._on_job is not None:
+            self._on_job(job)
         while len(self._jobs) > self._limits.max_recent_jobs:
             del self._jobs[next(iter(self._jobs))]
 
@@ -378,9 +341,9 @@ class WorkspaceIndex:
         jobs = read_jobs(self.folder)
         with self._changed:
             active, health = self._unfinished_job(), self._health
-        watcher = self._watcher
+        watcher_state, watcher_reason = self.watcher_health()
         return IndexState(
-            indexing_status=self._indexing_status(figures, active, jobs),
+            indexing_status=indexing_status(health, figures, active, jobs),
             schema_status=health.status,
             freshness=self._freshness(active),
             active_job=active,
@@ -394,22 +357,17 @@ class WorkspaceIndex:
             last_indexed_at=figures.indexed_at,
             current_schema_version=health.stored_version,
             required_schema_version=SCHEMA_VERSION,
-            watcher_state=watcher.state if watcher else WatcherState.OFF,
-            watcher_reason=watcher.reason if watcher else "",
+            watcher_state=watcher_state,
+            watcher_reason=watcher_reason,
             recovery=recovery_report(jobs),
             writer=self._lock.held,
             ref=read_ref(self.root.path),
             problem=health.reason,
         )
 
-    def _indexing_status(self, figures: _Figures, active: Job | None, jobs: tuple[JobRecord, ...]) -> IndexingStatus:
-        if self._health.reason:
-            return IndexingStatus.INDEXING if active is not None else IndexingStatus.FAILED
-        if figures.complete:
-            return IndexingStatus.READY
-        if active is not None:
-            return IndexingStatus.INDEXING
-        return IndexingStatus.FAILED if jobs and jobs[-1].state in _UNFINISHED_WELL else IndexingStatus.NOT_INDEXED
+    def watcher_health(self) -> tuple[WatcherState, str]:
+        """Whether changes are noticed, and why not."""
+        return (self._watcher.state, self._watcher.reason) if self._watcher is not None else (WatcherState.OFF, "")
 
     def _freshness(self, active: Job | None) -> Freshness:
         watcher = self._watcher
@@ -427,12 +385,12 @@ class WorkspaceIndex:
             self._refresh_store()
             return self._health
 
-    def _figures_now(self) -> _Figures:
+    def _figures_now(self) -> Figures:
         """The figures of the newest generation, counted once for each."""
         try:
             snapshot = self.snapshot()
         except SightlineError:
-            return _NO_FIGURES
+            return NO_FIGURES
         with snapshot:
             known = self._figures
             record = snapshot.record
@@ -440,15 +398,7 @@ class WorkspaceIndex:
                 *(record.generation, record.complete),
                 record.indexed_at,
             ):
-                known = _Figures(
-                    generation=record.generation,
-                    complete=record.complete,
-                    files=record.files,
-                    symbols=record.symbols,
-                    indexed_at=record.indexed_at,
-                    skipped=_merged(record.skipped, snapshot.problem_counts()),
-                    languages=snapshot.language_counts(),
-                )
+                known = count_figures(snapshot)
                 self._figures = known
         return known
 
@@ -468,19 +418,12 @@ class WorkspaceIndex:
             self._health = Health(SchemaStatus.NOT_INDEXED)
             return
         self._health = examine(current, self.root.path)
-        if self._health.status is SchemaStatus.COMPATIBLE:
+        if self._health.status is SchemaStatus.COMPATIBLE and not self._health.blocked:
             self._store = IndexStore(current, self._limits)
 
 
 def _ignore(_difference: Difference) -> None:
     """What changed is nobody's business."""
-
-
-def _merged(skipped: Mapping[str, int], problems: Mapping[str, int]) -> dict[str, int]:
-    merged = dict(skipped)
-    for reason, count in problems.items():
-        merged[reason] = merged.get(reason, 0) + count
-    return merged
 
 
 def _stat_of(path: str) -> tuple[int, int, int] | None:

@@ -80,8 +80,10 @@ class Pool(Navigation):
         environment: Mapping[str, str] | None = None,
         ran_before: Iterable[tuple[str, str]] = (),
         on_first_run: Callable[[str, str], None] | None = None,
+        on_state: Callable[[ServerStatus], None] | None = None,
     ) -> None:
-        """`ran_before` and `on_first_run` are pairs of root and server, for whoever remembers them over restarts."""
+        """`ran_before` and `on_first_run` are pairs of root and server, for whoever remembers them over restarts;
+        `on_state` is told whenever a server starts, runs, dies or is given up."""
         self._limits = limits
         self._environment = dict(os.environ if environment is None else environment)
         self._table: ServerTable = load_servers(config)
@@ -93,6 +95,7 @@ class Pool(Navigation):
         self._programs: dict[str, tuple[float, str | None]] = {}
         self._ran = set(ran_before)
         self._on_first_run = on_first_run
+        self._on_state = on_state
         self._stack = AsyncExitStack()
         self._task_group: TaskGroup | None = None
 
@@ -392,6 +395,7 @@ class Pool(Navigation):
                 limits=self._limits,
                 tasks=self._tasks,
                 on_running=self._remember,
+                on_state=self._tell_state,
             )
             self._queries[key] = LiveQueries(
                 slot, self._texts, lambda: self._doors, limits=self._limits, tasks=self._tasks
@@ -430,6 +434,10 @@ class Pool(Navigation):
                 self._ran.add((folder, slot.row.name))
                 if self._on_first_run is not None:
                     self._on_first_run(folder, slot.row.name)
+
+    def _tell_state(self, slot: Slot) -> None:
+        if self._on_state is not None:
+            self._on_state(slot.status())
 
     def _door(self, root: str) -> RepoRoot:
         door = self._doors.get(root)

@@ -46,6 +46,7 @@ class Slot:
         limits: Limits,
         tasks: TaskGroup,
         on_running: Callable[[Slot], None],
+        on_state: Callable[[Slot], None] | None = None,
     ) -> None:
         self.row = row
         self.program = program
@@ -55,6 +56,7 @@ class Slot:
         self._limits = limits
         self._tasks = tasks
         self._on_running = on_running
+        self._on_state = on_state
         self._breaker = Breaker(limits, anyio.current_time)
         self._client: Client | None = None
         self._process: ServerProcess | None = None
@@ -340,6 +342,8 @@ class Slot:
         self.state = state
         self._changed.set()
         self._changed = anyio.Event()
+        if self._on_state is not None:
+            self._on_state(self)
 
     def _describe_death(self, reason: str, process: ServerProcess | None) -> LspError:
         code = process.exit_code if process is not None else None

@@ -269,7 +269,7 @@ def _hits(
 def _hit(work: _Search, reading: Reading, entry: _Entry, score: float, places: PlaceFinder) -> Hit | None:
     if isinstance(entry, RankedFile):
         hit = places.text_hit(entry) if reading.intent is Intent.SYMBOL else places.hit(entry)
-        return None if hit is None else replace(hit, score=score)
+        return hit if hit is None or hit.score == score else replace(hit, score=score)
     if isinstance(entry, DefinitionRow):
         texts = work.options.detail is not DetailLevel.LOCATION
         return symbol_hit(work.snapshot.definitions([entry], texts=texts)[0], score, {"name": score})

@@ -34,7 +34,7 @@ def _files_at_most(snapshot: Snapshot, group: tuple[str, ...]) -> int:
     total = 0
     for text in group:
         words = _whole_words(text).split()
-        total += min((snapshot.searcher.doc_freq(schema.CONTENT, word) for word in words), default=every)
+        total += min((snapshot.frequency(schema.CONTENT, word) for word in words), default=every)
         if total >= every:
             return every
     return total

@@ -13,6 +13,7 @@ import tantivy
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_indexer import schema
+from sightline_indexer.store import Snapshot
 from sightline_indexer.words import fold, split_words
 from sightline_search.model import Filters
 from sightline_search.path_globs import glob_expression
@@ -49,19 +50,27 @@ class Plan:
 
 
 class Planner:
-    """Builds queries for one snapshot's searcher."""
+    """Builds queries for one snapshot."""
 
     def __init__(
         self,
-        searcher: tantivy.Searcher,
-        text_schema: tantivy.Schema,
+        snapshot: Snapshot,
         limits: Limits,
         weights: Weights = DEFAULT_WEIGHTS,
     ) -> None:
-        self._searcher = searcher
-        self._schema = text_schema
+        self._frequency = snapshot.frequency
+        self._files = snapshot.searcher.num_docs
+        self._schema = snapshot.schema
         self._limits = limits
         self._weights = weights
+        self._boosts = (
+            (schema.CONTENT, weights.content),
+            (schema.PARTS, weights.parts),
+            (schema.PATH, weights.path),
+            (schema.SYMBOLS, weights.symbols),
+            (schema.DOCS, weights.docs),
+            (schema.NAMES, weights.names),
+        )
 
     def plan(self, terms: Terms, fields: frozenset[str] | None = None) -> Plan:
         """The ranked query of some terms; with `fields` only what these contribute."""
@@ -82,7 +91,7 @@ class Planner:
         files = max(self._frequency(schema.CONTENT, term.word), self._frequency(schema.PARTS, term.word))
         if not files and not term.parts:
             return 0.0
-        return math.log(1.0 + self._searcher.num_docs / (1.0 + files))
+        return math.log(1.0 + self._files / (1.0 + files))
 
     def _term(self, term: Term, fields: frozenset[str] | None) -> list[tantivy.Query]:
         """One clause a word, so that finding a word in one more field never outweighs finding another word."""
@@ -96,19 +105,11 @@ class Planner:
         return [best_of(group, self._weights.tie) for group in groups if group]
 
     def _word(self, word: str, weight: float, fields: frozenset[str] | None, *, whole: bool) -> list[tantivy.Query]:
-        weights = self._weights
-        boosts = {
-            schema.CONTENT: weights.content,
-            schema.PARTS: weights.parts,
-            schema.PATH: weights.path,
-            schema.SYMBOLS: weights.symbols,
-            schema.DOCS: weights.docs,
-        }
-        if whole:
-            boosts[schema.NAMES] = weights.names
+        # The whole names of definitions are the last field.
+        boosts = self._boosts if whole else self._boosts[:-1]
         return [
             self._boosted(field, word, weight * boost)
-            for field, boost in boosts.items()
+            for field, boost in boosts
             if boost > 0 and (fields is None or field in fields) and self._frequency(field, word)
         ]
 
@@ -127,9 +128,6 @@ class Planner:
 
     def _is_known(self, word: str) -> bool:
         return bool(self._frequency(schema.CONTENT, word) or self._frequency(schema.PARTS, word))
-
-    def _frequency(self, field: str, word: str) -> int:
-        return self._searcher.doc_freq(field, word)
 
 
 def filter_query(

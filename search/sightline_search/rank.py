@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -64,8 +63,7 @@ _ASIDE_FOLDERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
+class Preference(NamedTuple):
     """What the question asks for by itself, so that it is not held against a file."""
 
     tests: bool = False
@@ -89,17 +87,15 @@ def rank_files(
     told = {} if preference.tests else _told_by_tests(files)
     ranked: list[RankedFile] = []
     for score, file in files:
-        help_of_test = 0.0 if file.traits & _TEST_TRAIT else told.get(_stem(file.path).lower(), 0.0)
-        weight = file_weight(file, preference, named=file.file_id in mentioned)
+        help_of_test = 0.0
+        if told and not file.traits & _TEST_TRAIT:
+            help_of_test = told.get(_stem(file.path).lower(), 0.0)
+        weight = _full_weight(file, preference)
+        if file.file_id in mentioned:
+            weight *= _MENTIONED
         ranked.append(RankedFile(file, (score + help_of_test) * weight, score, help_of_test))
     ranked.sort(key=lambda item: (-item.score, item.file.path))
     return ranked
-
-
-def file_weight(file: FileFacts, preference: Preference, *, named: bool) -> float:
-    """How much a file counts by what it is."""
-    weight = _full_weight(file.path, file.language, file.traits, file.size, preference)
-    return weight * _MENTIONED if named else weight
 
 
 def score_parts(item: RankedFile, preference: Preference, *, named: bool) -> dict[str, float]:
@@ -117,9 +113,14 @@ def _told_by_tests(files: list[tuple[float, FileFacts]]) -> dict[str, float]:
     told: dict[str, float] = {}
     for score, file in files:
         if file.traits & _TEST_TRAIT:
-            subject = _TEST_AFFIX.sub("", _stem(file.path)).lower()
+            subject = _subject(file.path)
             told[subject] = max(told.get(subject, 0.0), score * _TOLD_BY_TEST)
     return told
+
+
+@lru_cache(maxsize=65_536)
+def _subject(path: str) -> str:
+    return _TEST_AFFIX.sub("", _stem(path)).lower()
 
 
 def _stem(path: str) -> str:
@@ -127,8 +128,9 @@ def _stem(path: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _full_weight(path: str, language: str, traits: int, size: int, preference: Preference) -> float:
-    return math.prod(_weights(path, language, traits, preference).values()) * _size_weight(size)
+def _full_weight(file: FileFacts, preference: Preference) -> float:
+    weights = _weights(file.path, file.language, file.traits, preference)
+    return math.prod(weights.values()) * _size_weight(file.size)
 
 
 def _size_weight(size: int) -> float:

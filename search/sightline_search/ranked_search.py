@@ -7,7 +7,7 @@ read only for the page that is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import tantivy
@@ -51,7 +51,7 @@ def rank_for(
     snapshot: Snapshot, query: Query, limits: Limits, mentioned: Sequence[FileRecord] = (), terms: Terms | None = None
 ) -> Ranking:
     """The files for a question; those that it mentions count more."""
-    planner = Planner(snapshot.searcher, snapshot.schema, limits)
+    planner = Planner(snapshot, limits)
     plan = planner.plan(terms or query.terms)
     if plan.query is None:
         return Ranking((), plan.terms)
@@ -73,7 +73,7 @@ def explain_parts(
     """For each file what each field of the index alone would give it."""
     if not files:
         return {}
-    planner = Planner(snapshot.searcher, snapshot.schema, limits)
+    planner = Planner(snapshot, limits)
     keys = tantivy.Query.term_set_query(snapshot.schema, schema.KEY, [file.path for file in files])
     only = (tantivy.Occur.Must, tantivy.Query.const_score_query(keys, 0.0))
     parts: dict[int, dict[str, float]] = {file.file_id: {} for file in files}
@@ -124,42 +124,47 @@ class PlaceFinder:
         return place.matches if place is not None else 0
 
     def _best_symbol(self, file: FileFacts) -> DefinitionRow | None:
-        best: DefinitionRow | None = None
+        best: tuple[int, str, str, int, int] | None = None
         best_score = 0.0 if self._kind is not None else self._total * _NAME_SHARE
         pieces = () if self._kind is not None else self._pieces
-        for row in self._snapshot.rows_holding([file.file_id], pieces, every=False):
-            if self._kind is not None and stored_kind(row.kind) is not self._kind:
+        for row in self._snapshot.names_holding(file.file_id, pieces):
+            if self._kind is not None and stored_kind(row[3]) is not self._kind:
                 continue
-            score = self._name_score(row.name)
+            score = self._name_score(row[1])
             if score > best_score or (best is None and self._kind is not None):
                 best, best_score = row, score
-        return best
+        if best is None:
+            return None
+        return DefinitionRow(file.file_id, *best, file.path, file.language, file.traits)
 
     def _name_score(self, name: str) -> float:
         whole, parts = _split_name(name)
         known = self._weights.get(whole)
         if known is not None:
             return known
-        held = [part for part in parts if part in self._weights]
+        weights = self._weights
+        held = [part for part in parts if part in weights]
+        if not held:
+            return 0.0
         # A name that says more than was asked for is a little less what was asked for.
         share = _NAME_BASE + (1.0 - _NAME_BASE) * len(held) / (len(parts) or 1)
-        return sum(self._weights[part] for part in set(held)) * share
+        return sum([weights[part] for part in set(held)]) * share
 
     def text_hit(self, ranked: RankedFile) -> Hit:
         """The best line of a file."""
         text = self._reader.read(ranked.file.path)
         place = find_best_place(text.data, self._words, self._limits) if text is not None else None
         line, shown = (place.line, place.text) if place is not None else (1, b"")
-        return replace(self._line_hit(ranked.file.file_id, line, shown, text), score=ranked.score)
+        return self._line_hit(ranked.file.file_id, line, shown, text, ranked.score)
 
     def frame_hit(self, file: FileRecord, line: int, score: float) -> Hit:
         """A line that a text refers to."""
         text = self._reader.read(file.path)
         lines = text.data.split(b"\n") if text is not None else []
         shown = lines[line - 1] if line <= len(lines) else b""
-        return replace(self._line_hit(file.file_id, line, shown, text), score=score)
+        return self._line_hit(file.file_id, line, shown, text, score)
 
-    def _line_hit(self, file_id: int, line: int, shown: bytes, text: FileText | None) -> Hit:
+    def _line_hit(self, file_id: int, line: int, shown: bytes, text: FileText | None, score: float) -> Hit:
         file = self._snapshot.files_by_id([file_id])[file_id]
         around = self._snapshot.symbol_around(file_id, line)
         return Hit(
@@ -171,6 +176,7 @@ class PlaceFinder:
             signature=clean_line(shown[: self._limits.max_line_chars].decode("utf-8", "replace")),
             language=file.language,
             symbol=around.qualified_name if around is not None else "",
+            score=score,
             drifted=text is None or (text.size, text.mtime_ns, text.inode) != (file.size, file.mtime_ns, file.inode),
         )
 

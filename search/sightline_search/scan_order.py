@@ -12,10 +12,11 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Generic, TypeVar
 
+from sightline_core.cancellation import is_withdrawn
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_indexer.catalogue import FileEntry
@@ -51,7 +52,9 @@ class Visit(Generic[Found]):
 
     `look` returns None when the file holds nothing; it may raise DeadlineError. `enough` says that a batch need not
     go on, `accepts` leaves files out unread. `first_match`, where it can be used, finds the first place from an
-    offset on where texts joined by line breaks hold something; files before it are not looked into.
+    offset on where texts joined by line breaks hold something; files before it are not looked into. One thread reads
+    at a time while others match: reading is many short calls, and threads that make them together spend their time
+    handing the interpreter to each other.
     """
 
     root: RepoRoot
@@ -63,6 +66,7 @@ class Visit(Generic[Found]):
     deadline: float
     limits: Limits
     first_match: Callable[[bytes, int], int | None] | None = None
+    reading: threading.Lock = field(default_factory=threading.Lock)
 
 
 def visit_in_order(visit: Visit[Found], threads: int) -> Generator[Batch[Found]]:
@@ -75,7 +79,7 @@ def visit_in_order(visit: Visit[Found], threads: int) -> Generator[Batch[Found]]
     if batch.out_of_time or batch.upto >= len(visit.places):
         return
     if len(visit.places) - batch.upto <= visit.limits.scan_first_files or threads < 2:
-        while batch.upto < len(visit.places) and not batch.out_of_time:
+        while batch.upto < len(visit.places) and not batch.out_of_time and not is_withdrawn():
             batch = _visit(visit, batch.upto, batch.upto + visit.limits.scan_batch_files, stopped)
             yield batch
         return
@@ -101,7 +105,7 @@ def _visit_in_threads(
             while batch.upto < end and not batch.out_of_time:
                 batch = _visit(visit, batch.upto, end, stopped)
                 yield batch
-            if batch.out_of_time:
+            if batch.out_of_time or is_withdrawn():
                 return
     finally:
         stopped.set()
@@ -128,7 +132,9 @@ def _visit(
         while at < end:
             if stopped.is_set() or time.monotonic() > visit.deadline:
                 return Batch(visited, missing, at, out_of_time=True)
-            chunk, upto, lost = _read_chunk(visit, reader, at, end, visit.limits.scan_join_bytes if together else 0)
+            with visit.reading:
+                bound = visit.limits.scan_join_bytes if together else 0
+                chunk, upto, lost = _read_chunk(visit, reader, at, end, bound)
             missing += lost
             try:
                 for read in _sifted(visit, chunk):

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _MIN_STEM = 3
 _ENDINGS = ("", "s", "es", "ed", "ing", "er", "or", "ion", "e", "able")
 
 
+@lru_cache(maxsize=16_384)
 def word_forms(word: str) -> tuple[str, ...]:
     """Likely forms of a folded word, without itself; empty for what is no plain word."""
     if len(word) <= _MIN_STEM or not word.isalpha() or not word.isascii():

@@ -7,21 +7,28 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
 
 from sightline_core.config import Config
 from sightline_indexer.job import Job
+from sightline_indexer.pipeline import Difference
+from sightline_server.audit import AuditLog
 from sightline_server.finders import Finders
 from sightline_server.indexes import Indexes
 from sightline_server.job_follow import follow
 from sightline_server.language_servers import LanguageServers
 from sightline_server.registry import Registry
-from sightline_server.sessions.session import Session, TransportKind
-from sightline_server.tools import select_tools
+from sightline_server.sessions.announcer import Announcer
+from sightline_server.sessions.outbox import Channel, Outbox
+from sightline_server.sessions.session import Choice, Session, TransportKind
+from sightline_server.sessions.turns import Turns
+from sightline_server.tools.table import select_tools
 from sightline_server.workspaces import Workspace, Workspaces
 
 
@@ -37,18 +44,44 @@ class Services:
     finders: Finders
     start_directory: str | None
     search_threads: anyio.CapacityLimiter
+    tasks: TaskGroup
+    turns: Turns
+    announcer: Announcer
+    audit: AuditLog
+    sessions: set[Session]
     started_at: float = field(default_factory=time.monotonic)
     active_calls: int = 0
     is_warming: bool = False
 
-    def new_session(self, transport: TransportKind) -> Session:
-        """A session with this process's permissions and the default workspace of its start."""
-        return Session(
+    def new_session(self, transport: TransportKind, choice: Choice | None = None) -> Session:
+        """A session with its own choice, or this process's permissions and the default workspace of its start; end
+        it with `end_session`."""
+        limits = self.config.limits
+        default = self.workspaces.default_for(self.start_directory) if choice is None else choice.default_workspace
+        session = Session(
             transport=transport,
-            tools=select_tools(self.config.toolset),
-            default_workspace=self.workspaces.default_for(self.start_directory),
-            call_limit=self.config.limits.max_inflight_calls_per_session,
+            tools=select_tools(self.config.toolset) if choice is None else choice.tools,
+            default_workspace=default,
+            discovery=None if choice is None else choice.discovery,
+            call_limit=limits.max_inflight_calls_per_session,
+            outbox=Outbox(limits.max_unsent_messages),
         )
+        self.sessions.add(session)
+        return session
+
+    def attach(self, session: Session, channel: Channel) -> None:
+        """Send what is posted to a session through its connection."""
+        if not session.is_attached:
+            session.is_attached = True
+            self.tasks.start_soon(session.outbox.run, channel)
+
+    def end_session(self, session: Session) -> None:
+        """The client is gone: nothing is kept for it."""
+        if session in self.sessions:
+            self.sessions.discard(session)
+            session.outbox.close()
+            for act in session.on_end:
+                act()
 
 
 @asynccontextmanager
@@ -61,6 +94,7 @@ async def open_services(
     so is the default one unless `open_default` is off. Without `sync_on_open` no job starts unasked.
     """
     select_tools(config.toolset)
+    audit = AuditLog(config.audit_log, config.limits)
     registry = Registry(config.data_dir)
     language_servers = LanguageServers(config, registry)
     async with language_servers.pool, anyio.create_task_group() as group:
@@ -75,9 +109,16 @@ async def open_services(
             group.start_soon(indexes.forget, workspace)
             group.start_soon(language_servers.closed, workspace)
 
+        sessions: set[Session] = set()
+        announcer = Announcer(config.limits, group, sessions)
+        language_servers.on_state = announcer.server_changed
         finders = Finders(config.limits)
         indexes = Indexes(
-            config, sync_on_open=sync_on_open, on_open=on_open, on_difference=language_servers.files_changed
+            config,
+            sync_on_open=sync_on_open,
+            on_open=on_open,
+            on_difference=_tell_both(language_servers, announcer),
+            on_job=announcer.job_started,
         )
         workspaces = Workspaces(config, registry, on_evict)
         services = Services(
@@ -89,6 +130,11 @@ async def open_services(
             finders,
             start_directory or _current_directory(),
             anyio.CapacityLimiter(config.limits.search_threads),
+            group,
+            Turns(config.limits.search_threads),
+            announcer,
+            audit,
+            sessions,
         )
         if config.prewarm:
             group.start_soon(_prewarm, services, open_default)
@@ -96,9 +142,22 @@ async def open_services(
             yield services
         finally:
             group.cancel_scope.cancel()
-            finders.close()
-            with anyio.CancelScope(shield=True):
-                await indexes.close()
+            await _close(finders, indexes, audit)
+
+
+def _tell_both(language_servers: LanguageServers, announcer: Announcer) -> Callable[[Workspace, Difference], None]:
+    def on_difference(workspace: Workspace, difference: Difference) -> None:
+        language_servers.files_changed(workspace, difference)
+        announcer.files_changed(workspace)
+
+    return on_difference
+
+
+async def _close(finders: Finders, indexes: Indexes, audit: AuditLog) -> None:
+    finders.close()
+    with anyio.CancelScope(shield=True):
+        await indexes.close()
+        await anyio.to_thread.run_sync(audit.close)
 
 
 async def _tell_when_indexed(language_servers: LanguageServers, workspace: Workspace, job: Job) -> None:

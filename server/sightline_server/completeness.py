@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sightline_core.errors import ErrorCode
 from sightline_core.types import Completeness, Note, Source, SourceStatus
 
 
@@ -25,13 +26,14 @@ class Facts:
 
     `cuts` are the reasons why something was left out (size, tokens, deadline, scan limit); `holes` the reasons
     why something could not be seen (first index running, unreadable files); `notes` are remarks that change
-    nothing about completeness.
+    nothing about completeness. `failure` is the code of a call that ended in an error.
     """
 
     cuts: tuple[Note, ...] = ()
     holes: tuple[Note, ...] = ()
     notes: tuple[Note, ...] = ()
     sources: tuple[Source, ...] | None = None
+    failure: ErrorCode | None = None
 
 
 # A server in one of these states was asked, or should have been, and did not answer.
@@ -50,9 +52,10 @@ def decide(kind: ToolKind, facts: Facts) -> tuple[Completeness, tuple[Note, ...]
     """The label of an answer and every warning that goes with it."""
     missing = tuple(_source_note(source) for source in facts.sources or () if _leaves_hole(kind, source))
     warnings = (*facts.cuts, *facts.holes, *missing, *facts.notes)
-    if facts.cuts:
+    if facts.cuts or facts.failure is ErrorCode.DEADLINE_EXCEEDED:
         return Completeness.TRUNCATED, warnings
-    if facts.holes or missing:
+    # A call that failed has answered nothing, so it must not say that nothing is all there is.
+    if facts.holes or missing or facts.failure is not None:
         return Completeness.PARTIAL, warnings
     return Completeness.COMPLETE, warnings
 

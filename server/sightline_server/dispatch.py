@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from pydantic import ValidationError
 
+from sightline_core.cancellation import withdrawn_at_exit
 from sightline_core.errors import ErrorCode, SightlineError, nearest_name
 from sightline_core.types import Note
 from sightline_server.completeness import Facts, ToolKind, decide
@@ -58,8 +60,27 @@ async def call_tool(
     arguments: Mapping[str, Any] | None,
     progress: ProgressReporter | None = None,
 ) -> Outcome:
-    """Run one tool for one session; raises only `UnknownToolError`."""
+    """Run one tool for one session and have it audited; raises only `UnknownToolError`."""
     tool = _find_tool(session, name)
+    begun = time.monotonic()
+    try:
+        outcome = await answer_call(services, session, tool, arguments, progress)
+    except BaseException:
+        # The caller withdrew; there is no answer, but there was a call.
+        services.audit.record(session, name, arguments, {"error": {"code": "cancelled"}}, begun)
+        raise
+    services.audit.record(session, name, arguments, outcome.body, begun)
+    return outcome
+
+
+async def answer_call(
+    services: Services,
+    session: Session,
+    tool: AnyTool,
+    arguments: Mapping[str, Any] | None,
+    progress: ProgressReporter | None = None,
+) -> Outcome:
+    """The answer of one tool; never raises but for cancellation."""
     workspace: Workspace | None = None
     try:
         with _admitted(services, session):
@@ -70,7 +91,7 @@ async def call_tool(
         return _failure(error, workspace)
     except Exception:
         reference = secrets.token_hex(4)
-        logger.exception("tool %s failed (reference %s)", name, reference)
+        logger.exception("tool %s failed (reference %s)", tool.name, reference)
         fault = SightlineError(
             ErrorCode.INTERNAL_ERROR,
             f"Sightline failed on this call (reference {reference}).",
@@ -89,7 +110,7 @@ async def _run(
 ) -> Outcome:
     deadline_s = services.config.limits.call_deadline_s
     call = Call(services, session, workspace, anyio.current_time() + deadline_s, progress)
-    with anyio.move_on_after(deadline_s), _in_use(workspace):
+    with anyio.move_on_after(deadline_s), _in_use(workspace), withdrawn_at_exit():
         answer = await tool.run(call, args)
         return Outcome(finish(tool, answer, workspace, services.config.limits.max_structured_bytes), is_error=False)
     raise SightlineError(
@@ -161,11 +182,15 @@ def _find_tool(session: Session, name: str) -> AnyTool:
 def _workspace(services: Services, session: Session, tool: AnyTool, args: Args) -> Workspace | None:
     if args.workspace is None and not tool.needs_workspace:
         return session.default_workspace
-    return services.workspaces.resolve(args.workspace, session.default_workspace)
+    workspace = services.workspaces.resolve(args.workspace, session.default_workspace, session.discovery)
+    if not session.shared:
+        session.used.add(workspace.path)
+    return workspace
 
 
 def _failure(error: SightlineError, workspace: Workspace | None) -> Outcome:
-    return Outcome(error_body(error, build_metadata(ToolKind.INDEX, Facts(), workspace)), is_error=True)
+    metadata = build_metadata(ToolKind.INDEX, Facts(failure=error.code), workspace)
+    return Outcome(error_body(error, metadata), is_error=True)
 
 
 @contextmanager

@@ -76,8 +76,9 @@ async def read(call: Call, work: Callable[[Snapshot], T]) -> T | NoSnapshot:
 
 
 async def in_thread(call: Call, work: Callable[[], T]) -> T:
-    """Run blocking work in the bounded search threads; a cancelled call does not wait for it."""
-    return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=call.services.search_threads)
+    """Run blocking work in the bounded search threads, clients in turn; a cancelled call does not wait for it."""
+    async with call.services.turns.turn(call.session.session_id):
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=call.services.search_threads)
 
 
 async def _catch_up(call: Call, index: WorkspaceIndex) -> None:

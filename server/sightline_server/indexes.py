@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import anyio
 import anyio.to_thread
@@ -20,6 +21,7 @@ from sightline_indexer.pipeline import Difference
 from sightline_indexer.workspace_index import WorkspaceIndex
 from sightline_server.workspaces import Workspace
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
@@ -33,11 +35,13 @@ class Indexes:
         sync_on_open: bool = True,
         on_open: Callable[[Workspace, Job | None], Awaitable[None]] | None = None,
         on_difference: Callable[[Workspace, Difference], None] | None = None,
+        on_job: Callable[[Workspace, Job], None] | None = None,
     ) -> None:
         """`on_open` is told of every index that is opened, with the job that brings it up to date; `on_difference`
-        of every change on disk that a job finds, on the event loop."""
+        of every change on disk that a job finds, `on_job` of every job, both on the event loop."""
         self._config = config
         self._on_difference = on_difference
+        self._on_job = on_job
         self._on_open = on_open
         self._sync_on_open = sync_on_open
         self._open: dict[str, WorkspaceIndex] = {}
@@ -54,9 +58,9 @@ class Indexes:
     async def _open_one(self, workspace: Workspace) -> WorkspaceIndex:
         # Shielded: an index that opened while its caller was cancelled must still be known to `close`.
         opened: list[tuple[WorkspaceIndex, Job | None]] = []
-        forward = self._differences_of(workspace)
+        tell = (_on_loop(self._on_difference, workspace), _on_loop(self._on_job, workspace))
         with anyio.CancelScope(shield=True):
-            opened.append(await anyio.to_thread.run_sync(self._open_index, workspace, forward))
+            opened.append(await anyio.to_thread.run_sync(self._open_index, workspace, *tell))
             self._open[workspace.path] = workspace.index = opened[0][0]
         index, job = opened[0]
         if self._on_open is not None:
@@ -67,7 +71,10 @@ class Indexes:
         """Close the index of a workspace that is no longer served; it stays on disk."""
         index = self._open.pop(workspace.path, None)
         workspace.index = None
-        if index is not None:
+        if index is None:
+            return
+        # Shielded: nobody else knows it any more, so an end that comes now must not leave its threads behind.
+        with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(index.close)
 
     async def close(self) -> None:
@@ -77,28 +84,36 @@ class Indexes:
                 group.start_soon(anyio.to_thread.run_sync, index.close)
         self._open.clear()
 
-    def _differences_of(self, workspace: Workspace) -> Callable[[Difference], None] | None:
-        """Brings what a job's thread finds to the event loop."""
-        tell = self._on_difference
-        if tell is None:
-            return None
-        loop = asyncio.get_running_loop()
-
-        def forward(difference: Difference) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(tell, workspace, difference)
-
-        return forward
-
     def _open_index(
-        self, workspace: Workspace, on_difference: Callable[[Difference], None] | None
+        self,
+        workspace: Workspace,
+        on_difference: Callable[[Difference], None] | None,
+        on_job: Callable[[Job], None] | None,
     ) -> tuple[WorkspaceIndex, Job | None]:
         folder = index_folder(self._config.data_dir, workspace)
         index = WorkspaceIndex(
-            workspace.root, folder, self._config.limits, watch=self._config.watch, on_difference=on_difference
+            workspace.root,
+            folder,
+            self._config.limits,
+            watch=self._config.watch,
+            on_difference=on_difference,
+            on_job=on_job,
         )
         index.open()
         return index, _bring_up_to_date(index) if self._sync_on_open else None
+
+
+def _on_loop(tell: Callable[[Workspace, T], None] | None, workspace: Workspace) -> Callable[[T], None] | None:
+    """Brings what a job's thread finds to the event loop."""
+    if tell is None:
+        return None
+    loop = asyncio.get_running_loop()
+
+    def forward(found: T) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, workspace, found)
+
+    return forward
 
 
 def _bring_up_to_date(index: WorkspaceIndex) -> Job | None:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 
 import anyio
 
 from sightline_core.config import Config
 from sightline_core.types import Source
 from sightline_indexer.pipeline import Difference
+from sightline_lsp.answers import ServerStatus
 from sightline_lsp.pool import Pool, Root
 from sightline_lsp.watched_files import ChangeKind, FileChange
 from sightline_server.registry import Registry
@@ -28,14 +31,18 @@ class LanguageServers:
     def __init__(self, config: Config, registry: Registry) -> None:
         """Raises `invalid_input` for server tables that cannot work."""
         self._registry = registry
+        # Told whenever a server starts, runs, dies or is given up.
+        self.on_state: Callable[[ServerStatus], None] = _ignore
         self._open: dict[str, Workspace] = {}
         self._telling = anyio.Lock()
         self._told: tuple[Root, ...] = ()
+        self._collecting = 0
         self.pool = Pool(
             config,
             config.limits,
             ran_before=[(entry.path, name) for entry in registry.entries() for name in entry.servers],
             on_first_run=registry.remember_server,
+            on_state=self._tell_state,
         )
 
     async def opened(self, workspace: Workspace) -> None:
@@ -46,6 +53,16 @@ class LanguageServers:
     async def closed(self, workspace: Workspace) -> None:
         """A workspace is no longer served."""
         self._open.pop(workspace.path, None)
+        await self._tell()
+
+    @asynccontextmanager
+    async def one_change(self) -> AsyncGenerator[None, None]:
+        """What is opened and closed inside the block reaches the servers as one change, at its end."""
+        self._collecting += 1
+        try:
+            yield
+        finally:
+            self._collecting -= 1
         await self._tell()
 
     def languages_of(self, workspace: Workspace) -> tuple[str, ...]:
@@ -70,7 +87,12 @@ class LanguageServers:
         changes = [FileChange(os.path.join(workspace.path, path), kind) for paths, kind in kinds for path in paths]
         self.pool.file_changed(workspace.path, changes)
 
+    def _tell_state(self, status: ServerStatus) -> None:
+        self.on_state(status)
+
     async def _tell(self) -> None:
+        if self._collecting:
+            return
         # One at a time, so that servers hear of folder changes in their order.
         async with self._telling:
             roots = tuple(
@@ -80,3 +102,7 @@ class LanguageServers:
             if roots != self._told:
                 self._told = roots
                 await self.pool.set_roots(roots)
+
+
+def _ignore(_status: ServerStatus) -> None:
+    """Nobody wants to know."""

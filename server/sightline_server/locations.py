@@ -7,9 +7,11 @@ with its absolute path and nothing else. A cursor is good for exactly the list o
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Annotated
 
 import anyio.to_thread
@@ -56,6 +58,9 @@ class Location(WireModel):
     role: Annotated[str | None, Field(description="From syntax: definition, call, import, inheritance or other.")] = (
         None
     )
+    doubtful: Annotated[
+        bool | None, Field(description="True where only the name fits: the file names nothing that leads there.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +71,12 @@ class Place:
     path: str
     range: Range
     role: str = ""
+    is_likely: bool = True
 
     @property
     def is_test(self) -> bool:
         """Whether the file is a test, by its path."""
-        return self.root is not None and FileTrait.TEST in traits_of(self.path, b"")
+        return self.root is not None and _is_test_path(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +94,24 @@ def place_of(location: LspLocation) -> Place:
 
 
 def grouped(places: Iterable[Place], home: str) -> list[Place]:
-    """Each place once, grouped by file: source before tests, this root before others, what is external last."""
+    """Each place once, grouped by file: the likely before the doubtful, source before tests, external ones last."""
     unique: dict[tuple[str | None, str, int, int], Place] = {}
     for place in places:
         key = (place.root, place.path, place.range.start.line, place.range.start.column)
         known = unique.get(key)
         if known is None or (place.role and not known.role):
-            unique[key] = replace(place, range=known.range) if known is not None else place
+            # What a server found too is no longer doubtful.
+            unique[key] = replace(place, range=known.range, is_likely=True) if known is not None else place
     tests: dict[str, bool] = {}
     for place in unique.values():
         if place.path not in tests:
             tests[place.path] = place.is_test
 
-    def order(place: Place) -> tuple[bool, bool, bool, str, str, int, int]:
+    def order(place: Place) -> tuple[bool, bool, bool, bool, str, str, int, int]:
         start = place.range.start
         elsewhere, external = place.root != home, place.root is None
-        return external, elsewhere, tests[place.path], place.root or "", place.path, start.line, start.column
+        kind = external, elsewhere, not place.is_likely, tests[place.path]
+        return *kind, place.root or "", place.path, start.line, start.column
 
     return sorted(unique.values(), key=order)
 
@@ -142,18 +150,23 @@ def _fingerprint(places: Sequence[Place]) -> int:
 def _show_all(
     places: Sequence[Place], home: Workspace, workspaces: Workspaces, limits: Limits
 ) -> tuple[Location, ...]:
+    files: dict[tuple[str | None, str], list[int]] = {}
+    for number, place in enumerate(places):
+        files.setdefault((place.root, place.path), []).append(number)
+    shown: list[Location | None] = [None] * len(places)
     with ExitStack() as stack:
         readers: dict[str, _RootReader] = {}
-        shown: list[Location] = []
-        for place in places:
-            if place.root is None:
-                shown.append(_location(place, home.path))
-                continue
-            reader = readers.get(place.root)
-            if reader is None:
-                reader = readers[place.root] = _reader_of(place.root, home, workspaces, stack, limits)
-            shown.append(reader.show(place, home.path))
-    return tuple(shown)
+        for (root, _), numbers in files.items():
+            inside = [places[number] for number in numbers]
+            if root is None:
+                locations = [_location(place, home.path) for place in inside]
+            else:
+                if root not in readers:
+                    readers[root] = _reader_of(root, home, workspaces, stack, limits)
+                locations = readers[root].show(inside, home.path)
+            for number, location in zip(numbers, locations, strict=True):
+                shown[number] = location
+    return tuple(location for location in shown if location is not None)
 
 
 def _reader_of(root: str, home: Workspace, workspaces: Workspaces, stack: ExitStack, limits: Limits) -> _RootReader:
@@ -169,48 +182,59 @@ def _reader_of(root: str, home: Workspace, workspaces: Workspaces, stack: ExitSt
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
-    lines: list[str] | None = None
-    record: FileRecord | None = None
-    is_test: bool = False
-
-
-@dataclass(slots=True)
 class _RootReader:
-    """Lines and symbols of one root's files; each file is read once."""
+    """Lines and symbols of one root's files."""
 
     root: RepoRoot | None
     snapshot: Snapshot | None
     limits: Limits
-    files: dict[str, _File] = field(default_factory=dict[str, _File])
 
-    def show(self, place: Place, home: str) -> Location:
-        file = self.files.get(place.path)
-        if file is None:
-            file = self.files[place.path] = self._open(place)
-        line = place.range.start.line
-        text = ""
-        if file.lines is not None and line <= len(file.lines):
-            text = cut_line(file.lines[line - 1], place.range.start.column, self.limits)
-        symbol = ""
-        if file.record is not None and self.snapshot is not None:
-            around = self.snapshot.symbol_around(file.record.file_id, line)
-            symbol = around.qualified_name if around is not None else ""
-        return _location(place, home, text, symbol, is_test=file.is_test)
+    def show(self, places: Sequence[Place], home: str) -> list[Location]:
+        """The places of one file: it is read once, and its symbols are asked for once."""
+        path, is_test = places[0].path, places[0].is_test
+        numbers = [place.range.start.line for place in places]
+        content = self._read(path)
+        if content is None:
+            return [_location(place, home, is_test=is_test) for place in places]
+        lines = decode(content.data).split("\n", max(numbers))
+        spans = self._spans(path, content, min(numbers), max(numbers))
+        starts = [start for start, _, _ in spans]
+        shown: list[Location] = []
+        for place in places:
+            line, column = place.range.start.line, place.range.start.column
+            text = cut_line(lines[line - 1], column, self.limits) if line <= len(lines) else ""
+            shown.append(_location(place, home, text, _innermost(spans, starts, line), is_test=is_test))
+        return shown
 
-    def _open(self, place: Place) -> _File:
-        is_test = place.is_test
-        if self.root is None or may_hold_secrets(place.path):
-            return _File(is_test=is_test)
+    def _read(self, path: str) -> FileContent | None:
+        if self.root is None or may_hold_secrets(path):
+            return None
         try:
-            content = self.root.read_file(self.root.known(place.path), self.limits.lsp_max_document_bytes)
+            return self.root.read_file(self.root.known(path), self.limits.lsp_max_document_bytes)
         except SightlineError:
             # Gone since the server answered: the place is shown without its line.
-            return _File(is_test=is_test)
-        record = self.snapshot.file(place.path) if self.snapshot is not None else None
+            return None
+
+    def _spans(self, path: str, content: FileContent, first: int, last: int) -> list[tuple[int, int, str]]:
+        record = self.snapshot.file(path) if self.snapshot is not None else None
         # The index's lines are only right for the very file that was indexed.
-        current = record if record is not None and _is_same(record, content) else None
-        return _File(decode(content.data).split("\n"), current, is_test)
+        if record is None or self.snapshot is None or not _is_same(record, content):
+            return []
+        return self.snapshot.spans_between(record.file_id, first, last)
+
+
+def _innermost(spans: Sequence[tuple[int, int, str]], starts: Sequence[int], line: int) -> str:
+    """The name of the last span that begins at or before a line and reaches it."""
+    for number in range(bisect_right(starts, line) - 1, -1, -1):
+        _, end, name = spans[number]
+        if end >= line:
+            return name
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _is_test_path(path: str) -> bool:
+    return FileTrait.TEST in traits_of(path, b"")
 
 
 def _is_same(record: FileRecord, content: FileContent) -> bool:
@@ -231,6 +255,7 @@ def _location(place: Place, home: str, text: str = "", symbol: str = "", *, is_t
         root=place.root if place.root not in (None, home) else None,
         external=True if place.root is None else None,
         role=place.role or None,
+        doubtful=True if not place.is_likely else None,
     )
 
 

@@ -24,9 +24,15 @@ from sightline_server.app import Services
 from sightline_server.dispatch import UnknownToolError, call_tool
 from sightline_server.envelope import dump
 from sightline_server.schema import input_schema, output_schema
-from sightline_server.sessions.session import Session
-from sightline_server.tools import TOOLS
+from sightline_server.sessions.client_roots import arguments_with_roots, refresh_roots
+from sightline_server.sessions.connections import connection_of
+from sightline_server.sessions.resources import serve_resources
+from sightline_server.sessions.session import Session, TransportKind
 from sightline_server.tools.base import AnyTool, ProgressReporter
+from sightline_server.tools.table import TOOLS
+
+# The experimental capability with which a client asks for progress of index jobs.
+INDEX_PROGRESS = "sightline/indexProgress"
 
 
 class SessionScope(Protocol):
@@ -43,12 +49,13 @@ Context = ServerRequestContext[SessionScope, Any]
 class SingleSession:
     """The scope of a transport that serves exactly one client."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, services: Services, session: Session) -> None:
+        self._services = services
         self._session = session
 
     def session_for(self, context: Context) -> Session:
         """Always the same one."""
-        note_client(self._session, context)
+        note_client(self._services, self._session, context)
         return self._session
 
 
@@ -59,10 +66,15 @@ def build_server(services: Services, scope: SessionScope) -> Server[SessionScope
         session = scope.session_for(context)
         return types.ListToolsResult(tools=[describe_tool(tool) for tool in session.tools.values()])
 
-    async def on_call(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def on_call(
+        context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         session = scope.session_for(context)
+        arguments = await arguments_with_roots(services, session, context, params)
+        if isinstance(arguments, types.InputRequiredResult):
+            return arguments
         try:
-            outcome = await call_tool(services, session, params.name, params.arguments, _reporter(context))
+            outcome = await call_tool(services, session, params.name, arguments, _reporter(context))
         except UnknownToolError as error:
             raise MCPError(types.INVALID_PARAMS, error.full_message, {"code": error.code.value}) from None
         return types.CallToolResult(
@@ -70,6 +82,15 @@ def build_server(services: Services, scope: SessionScope) -> Server[SessionScope
             structured_content=outcome.body,
             is_error=outcome.is_error,
         )
+
+    async def on_roots_changed(context: Context, _params: types.NotificationParams | None) -> None:
+        session = scope.session_for(context)
+        if not session.shared:
+            await refresh_roots(services, session, context)
+
+    async def on_set_level(context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        scope.session_for(context).log_level = params.level
+        return types.EmptyResult()
 
     @asynccontextmanager
     async def lifespan(_server: Server[SessionScope]) -> AsyncGenerator[SessionScope, None]:
@@ -89,6 +110,10 @@ def build_server(services: Services, scope: SessionScope) -> Server[SessionScope
             on_call_tool=on_call,
             get_tool_input_schema=_schema_by_name,
         )
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, on_roots_changed)
+    server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, on_roots_changed)
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, on_set_level)
+    serve_resources(server, services, scope)
     # The library's tracing middleware is replaced: nothing here exports traces, and it costs every message.
     server.middleware = [_with_error_codes]
     return server
@@ -113,11 +138,32 @@ def describe_tool(tool: AnyTool) -> types.Tool:
     )
 
 
-def note_client(session: Session, context: Context) -> None:
-    """Remember who the client says it is."""
+def note_client(services: Services, session: Session, context: Context) -> None:
+    """Remember who the client says it is, what it declared, and how to reach it."""
     params = context.session.client_params
     if params is not None and not session.client_name:
         session.client_name = f"{params.client_info.name} {params.client_info.version}"[:100]
+    capabilities = context.session.client_capabilities
+    if capabilities is not None:
+        session.wants_index_progress = INDEX_PROGRESS in (capabilities.experimental or {})
+    services.attach(session, connection_of(context))
+
+
+@asynccontextmanager
+async def single_session(
+    services: Services, transport: TransportKind, given: Session | None = None
+) -> AsyncGenerator[tuple[Server[SessionScope], SingleSession], None]:
+    """A server for one client on a connection of its own, and its scope; the session, a given or a new one, ends
+    with the block.
+
+    Run it over any pair of message streams with `serve_dual_era_loop(server, …, lifespan_state=scope)`.
+    """
+    session = given or services.new_session(transport)
+    scope = SingleSession(services, session)
+    try:
+        yield build_server(services, scope), scope
+    finally:
+        services.end_session(session)
 
 
 def error_data(code: ErrorCode, detail: Any = None) -> dict[str, Any]:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import signal
 import socket
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from typing import Any
 
 import anyio
 import uvicorn
@@ -21,6 +20,7 @@ from sightline_core.errors import ErrorCode, SightlineError
 from sightline_server.app import Services, open_services
 from sightline_server.cli.progress_bar import ProgressBar
 from sightline_server.job_follow import follow
+from sightline_server.shutdown import end_on_signal
 from sightline_server.transports.gate import Gate, make_gate
 from sightline_server.transports.http import HttpApp
 from sightline_server.transports.stdio import serve_stdio
@@ -34,16 +34,26 @@ def run_server(config: Config, environment: Mapping[str, str]) -> None:
 
 
 async def _serve(config: Config, environment: Mapping[str, str]) -> None:
-    gate = make_gate(config, environment) if config.transport == "http" else None
-    listener = _listen(config) if gate is not None else None
+    serve_http = http_service(config, environment) if config.transport == "http" else None
     async with open_services(config) as services, anyio.create_task_group() as group:
-        group.start_soon(_end_on_signal, group.cancel_scope)
-        if gate is not None and listener is not None:
+        group.start_soon(end_on_signal, group.cancel_scope.cancel)
+        if serve_http is not None:
             group.start_soon(_show_first_job, services)
-            await _serve_http(services, gate, listener)
+            await serve_http(services)
         else:
             await serve_stdio(services)
         group.cancel_scope.cancel()
+
+
+def http_service(config: Config, environment: Mapping[str, str]) -> Callable[[Services], Coroutine[Any, Any, None]]:
+    """What serves HTTP over given services; its port is bound at once, so that a taken one is told now."""
+    gate = make_gate(config, environment)
+    listener = _listen(config)
+
+    async def serve(services: Services) -> None:
+        await _serve_http(services, gate, listener)
+
+    return serve
 
 
 async def _show_first_job(services: Services) -> None:
@@ -63,18 +73,8 @@ async def _show_first_job(services: Services) -> None:
     sys.stderr.flush()
 
 
-async def _end_on_signal(scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-        async for number in signals:
-            if scope.cancel_called:
-                # Asked twice: whoever asks does not want to wait for an orderly end.
-                os._exit(128 + number)
-            logger.info("received %s, closing", signal.Signals(number).name)
-            scope.cancel()
-
-
 class _QuietServer(uvicorn.Server):
-    """uvicorn without its signal handlers: signals belong to `_end_on_signal`."""
+    """uvicorn without its signal handlers: signals belong to `end_on_signal`."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -109,7 +109,8 @@ async def _serve_http(services: Services, gate: Gate, listener: socket.socket) -
 
 def _listen(config: Config) -> socket.socket:
     family = socket.AF_INET6 if ":" in config.bind else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio switches Nagle's algorithm off only for sockets that name TCP; with it every answer waits 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((config.bind.strip("[]"), config.port))
@@ -137,6 +138,7 @@ def _announce(services: Services, address: str, *, has_token: bool) -> None:
     lines = [
         f"Sightline serves MCP at {url}",
         f"  workspace    {default.path if default else 'none; pass `workspace` in each call'}",
+        f"  page         http://{address}/ui",
         f"  health       http://{address}/health",
         f"  Claude Code  claude mcp add --transport http sightline {url}{header}",
         f"  Codex        codex mcp add sightline --url {url}",

@@ -6,9 +6,10 @@ in `cuts` and `holes`.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeVar
 
@@ -33,6 +34,9 @@ from sightline_server.tools.base import Call
 
 T = TypeVar("T")
 TYPE_KINDS = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.STRUCT, SymbolKind.ENUM})
+_WORD = re.compile(r"[^\W\d]\w*")
+# Files that stand for their folder: their own name is in no import.
+_NAMELESS = frozenset({"__init__", "index", "mod", "lib", "main"})
 _NO_INDEX = frozenset({ErrorCode.INDEX_NOT_READY, ErrorCode.INDEX_INCOMPATIBLE})
 
 
@@ -109,7 +113,7 @@ async def definitions_by_name(call: Call, target: Target) -> Found:
 
 
 async def references_by_name(call: Call, target: Target, *, include_declaration: bool) -> Found:
-    """Every occurrence of the target's name in code of its language, with its role."""
+    """Every occurrence of the target's name in code of its language, with its role, the likely ones marked."""
     work = partial(_references, parsing_for(call), target, include_declaration)
     return await in_snapshot(call, work, _nothing_found)
 
@@ -223,10 +227,36 @@ def _definitions(target: Target, snapshot: Snapshot) -> Found:
     return Found(places, holes=holes_of(snapshot))
 
 
+def likely_files(snapshot: Snapshot, target: Target) -> frozenset[int] | None:
+    """The files that can see the definition; None when nothing tells them from others.
+
+    They are in its folder, or hold the name of its module, its package or its owner, as an import or a qualified
+    use must. A name with one definition needs no telling apart.
+    """
+    definitions = definitions_of(snapshot, target)
+    if len(definitions) != 1:
+        return None
+    definition = definitions[0]
+    named = snapshot.symbols_named(target.name)
+    if len({(record.path, record.symbol.container) for record in named}) < 2:
+        return None
+    folder, _, file = definition.path.rpartition("/")
+    stem = file.partition(".")[0]
+    owner = definition.symbol.container.rpartition(".")[2]
+    words = {word for word in (stem, folder.rpartition("/")[2], owner) if _WORD.fullmatch(word)} - _NAMELESS
+    seen = {file_id for word in words for file_id in snapshot.files_with_word(word).file_ids}
+    return frozenset(seen)
+
+
 def _references(parsing: Parsing, target: Target, include_declaration: bool, snapshot: Snapshot) -> Found:
     uses = uses_of(snapshot, parsing, target.name, target.path.relative)
+    likely = likely_files(snapshot, target)
+    folder = target.path.relative.rpartition("/")[0]
     places = tuple(
-        place_of_use(parsing.root, use)
+        replace(
+            place_of_use(parsing.root, use),
+            is_likely=likely is None or use.file.file_id in likely or use.file.path.rpartition("/")[0] == folder,
+        )
         for use in uses.items
         if include_declaration or use.role is not OccurrenceRole.DEFINITION
     )

@@ -10,7 +10,7 @@ from sightline_indexer.repo_ref import read_ref
 from sightline_indexer.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from sightline_indexer.workspace_index import IndexState
+    from sightline_indexer.index_state import IndexState
     from sightline_server.workspaces import Workspace
 
 

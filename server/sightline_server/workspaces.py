@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from sightline_core.config import Config
@@ -26,7 +27,16 @@ class Origin(StrEnum):
     START_DIRECTORY = "start_directory"
     REMEMBERED = "remembered"
     CLIENT_ROOT = "client_root"
+    HTTP_ROOT = "http_root"
     AUTO_DISCOVERED = "auto_discovered"
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """Which unknown directories a session may make known: none, or those below its allowed roots."""
+
+    enabled: bool
+    allowed: tuple[str, ...]
 
 
 _TRUSTED_ORIGINS = frozenset({Origin.NAMED, Origin.START_DIRECTORY, Origin.CLIENT_ROOT})
@@ -35,7 +45,7 @@ _TRUSTED_ORIGINS = frozenset({Origin.NAMED, Origin.START_DIRECTORY, Origin.CLIEN
 class Workspace:
     """A registered directory and what runs on it."""
 
-    __slots__ = ("active_calls", "index", "last_used", "origin", "project_id", "root", "trusted")
+    __slots__ = ("active_calls", "holders", "index", "last_used", "origin", "project_id", "root", "trusted")
 
     def __init__(self, root: RepoRoot, origin: Origin, *, trusted: bool) -> None:
         self.root = root
@@ -44,6 +54,8 @@ class Workspace:
         self.project_id = project_id_of(root.path)
         self.last_used = time.monotonic()
         self.active_calls = 0
+        # How many sessions have it as a root.
+        self.holders = 0
         self.index: WorkspaceIndex | None = None
 
     @property
@@ -67,8 +79,7 @@ class Workspaces:
         self._on_evict = on_evict
         self._limits: Limits = config.limits
         self._registry = registry
-        self._auto = config.auto_workspace
-        self._allowed = _allowed_roots(config)
+        self.discovery = discovery_of(config)
         self._by_path: dict[str, Workspace] = {}
         self.named = tuple(self.register(path, Origin.NAMED) for path in config.workspace)
         self._restore()
@@ -80,7 +91,7 @@ class Workspaces:
     @property
     def allowed_roots(self) -> tuple[str, ...]:
         """The directories below which workspaces may be discovered."""
-        return self._allowed
+        return self.discovery.allowed
 
     def register(self, path: str, origin: Origin) -> Workspace:
         """Make a directory known; raises `invalid_input` when it is none."""
@@ -90,24 +101,42 @@ class Workspaces:
             if origin in _TRUSTED_ORIGINS and known.origin not in _TRUSTED_ORIGINS:
                 known.origin, known.trusted = origin, True
             return known
-        entry = self._registry.remember(root.path, auto_discovered=origin is Origin.AUTO_DISCOVERED)
+        on_demand = origin in (Origin.AUTO_DISCOVERED, Origin.HTTP_ROOT)
+        entry = self._registry.remember(root.path, auto_discovered=on_demand)
         workspace = Workspace(root, origin, trusted=origin in _TRUSTED_ORIGINS or entry.trusted)
         self._by_path[root.path] = workspace
         return workspace
 
-    def default_for(self, start_directory: str | None) -> Workspace | None:
+    def release(self, workspace: Workspace) -> bool:
+        """No session has this root any more: the trust that came with it ends. True when it may be closed."""
+        if workspace.origin not in (Origin.CLIENT_ROOT, Origin.HTTP_ROOT):
+            return False
+        entry = self._registry.get(workspace.path)
+        workspace.trusted = entry is not None and entry.trusted
+        is_http = workspace.origin is Origin.HTTP_ROOT
+        workspace.origin = Origin.REMEMBERED
+        if is_http and self._by_path.get(workspace.path) is workspace:
+            # What a client over the network named is known no longer than it is used; its index stays on disk.
+            del self._by_path[workspace.path]
+            self._registry.forget(workspace.path)
+        return workspace.active_calls == 0
+
+    def default_for(
+        self, start_directory: str | None, named: tuple[Workspace, ...] | None = None
+    ) -> Workspace | None:
         """The workspace of a session that named none: the first `--workspace`, else the start directory.
 
         The file system's root and the home directory serve only when they were named.
         """
-        if self.named:
-            return self.named[0]
+        chosen = self.named if named is None else named
+        if chosen:
+            return chosen[0]
         if start_directory is None or is_too_broad(start_directory):
             return None
         return self.register(start_directory, Origin.START_DIRECTORY)
 
-    def resolve(self, text: str | None, default: Workspace | None) -> Workspace:
-        """The workspace that a call means.
+    def resolve(self, text: str | None, default: Workspace | None, discovery: Discovery | None = None) -> Workspace:
+        """The workspace that a call means; `discovery` is the session's policy, else the process's.
 
         Raises `workspace_not_registered`, `workspace_not_allowed`, `workspace_limit_exceeded` or `invalid_input`.
         """
@@ -116,7 +145,7 @@ class Workspaces:
                 raise self._not_registered("No workspace was named and this session has no default one.")
             workspace = default
         else:
-            workspace = self._resolve_path(text)
+            workspace = self._resolve_path(text, discovery or self.discovery)
         workspace.last_used = time.monotonic()
         return workspace
 
@@ -130,7 +159,7 @@ class Workspaces:
         holding = [workspace for workspace in self._by_path.values() if relative_to(workspace.path, path) is not None]
         return max(holding, key=lambda workspace: len(workspace.path), default=None)
 
-    def _resolve_path(self, text: str) -> Workspace:
+    def _resolve_path(self, text: str, discovery: Discovery) -> Workspace:
         check_path_text(text, self._limits)
         if not os.path.isabs(text):
             raise SightlineError(
@@ -140,16 +169,16 @@ class Workspaces:
         found = self.find(path)
         if found is not None:
             return found
-        if not self._auto:
+        if not discovery.enabled:
             raise self._not_registered(f"'{text}' is not a registered workspace.")
-        return self._discover(text, path)
+        return self._discover(text, path, discovery)
 
-    def _discover(self, text: str, path: str) -> Workspace:
-        if all(relative_to(allowed, path) is None for allowed in self._allowed):
+    def _discover(self, text: str, path: str, discovery: Discovery) -> Workspace:
+        if all(relative_to(allowed, path) is None for allowed in discovery.allowed):
             raise SightlineError(
                 ErrorCode.WORKSPACE_NOT_ALLOWED,
                 f"'{text}' lies outside every allowed root.",
-                hint=f"Workspaces are discovered below: {', '.join(self._allowed)}.",
+                hint=f"Workspaces are discovered below: {', '.join(discovery.allowed)}.",
             )
         RepoRoot(path, self._limits)
         self._make_room()
@@ -184,7 +213,8 @@ class Workspaces:
             self._by_path[entry.path] = Workspace(RepoRoot(entry.path, self._limits), origin, trusted=entry.trusted)
 
     def _may_rediscover(self, path: str) -> bool:
-        return self._auto and any(relative_to(allowed, path) is not None for allowed in self._allowed)
+        discovery = self.discovery
+        return discovery.enabled and any(relative_to(allowed, path) is not None for allowed in discovery.allowed)
 
     def _not_registered(self, message: str) -> SightlineError:
         known = [workspace.path for workspace in self.all()]
@@ -203,11 +233,12 @@ def is_too_broad(path: str) -> bool:
     return resolved in (os.path.realpath(os.path.expanduser("~")), os.path.abspath(os.sep))
 
 
-def _allowed_roots(config: Config) -> tuple[str, ...]:
+def discovery_of(config: Config) -> Discovery:
+    """The policy that a configuration asks for; raises `invalid_input` for one that cannot work."""
     if config.auto_workspace and not config.allowed_root:
         raise SightlineError(
             ErrorCode.INVALID_INPUT,
             "--auto-workspace needs at least one --allowed-root.",
             hint="Name the directory below which workspaces may be discovered.",
         )
-    return tuple(RepoRoot(path).path for path in config.allowed_root)
+    return Discovery(config.auto_workspace, tuple(RepoRoot(path).path for path in config.allowed_root))

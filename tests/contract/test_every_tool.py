@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from sightline_core.config import Config
 from sightline_core.version import PROTOCOL_VERSION
-from sightline_server.tools import TOOLS, select_tools
+from sightline_server.tools.table import TOOLS, select_tools
 from support.clients import TRANSPORTS, memory_client
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,8 @@ import pytest
 
 from sightline_core.config import Config
 from sightline_core.limits import Limits
-from sightline_server.transports.stdio import BadLine, LineSplitter, parse_line
+from sightline_server.transports.lines import LineSplitter
+from sightline_server.transports.stdio import BadLine, parse_line
 from support.clients import command, config_file, environment
 
 INITIALIZE = {
@@ -126,13 +127,13 @@ def test_a_deleted_start_directory_is_no_obstacle(config: Config, tmp_path: Path
 def test_stray_output_of_the_process_never_reaches_the_client(config: Config) -> None:
     program = (
         "import os, sys, threading\n"
-        "from sightline_server.transports import stdio\n"
-        "enter = stdio._claimed_streams.__enter__\n"
+        "from sightline_server.transports import lines\n"
+        "enter = lines.claimed_streams.__enter__\n"
         "def noisy(self):\n"
         "    result = enter(self)\n"
         "    print('STRAY', flush=True); os.write(1, b'STRAY'); os.system('echo STRAY')\n"
         "    return result\n"
-        "stdio._claimed_streams.__enter__ = noisy\n"
+        "lines.claimed_streams.__enter__ = noisy\n"
         "from sightline_server.cli import main\n"
         f"main(['serve-mcp', '--config', {config_file(config)!r}])\n"
     )

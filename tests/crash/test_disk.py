@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline_core.errors import ErrorCode
-from sightline_core.types import JobState
+from sightline_core.errors import ErrorCode, SightlineError
+from sightline_core.types import JobState, SchemaStatus
 from support.index_kit import WAIT_S, opened, paths_with_word, run, write_tree
 
 SMALL = {f"f{n}.py": f"def symbol{n}():\n    return word{n} + shared\n" for n in range(20)}
@@ -59,6 +59,36 @@ def test_a_full_disk_fails_the_job_and_not_the_index(tmp_path: Path, tiny_disk: 
         check_old_index_answers(index)
         with index.snapshot() as snapshot:
             assert snapshot.symbols_named("recovered")
+
+
+def test_a_new_process_on_a_full_disk_does_not_call_the_index_damaged(tmp_path: Path, tiny_disk: Path) -> None:
+    root = tmp_path / "tree"
+    write_tree(root, SMALL)
+    with opened(root, tiny_disk / "index") as index:
+        run(index)
+    filler = tiny_disk / "filler"
+    with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="space"):
+        while True:
+            file.write(b"x" * 4096)
+    with opened(root, tiny_disk / "index") as index:
+        # Either it answers, or it says that the disk is full; that it must be built anew would be wrong.
+        try:
+            check_old_index_answers(index)
+        except SightlineError as error:
+            assert error.code is ErrorCode.INTERNAL_ERROR
+        assert index.status().schema_status is SchemaStatus.COMPATIBLE
+        job = None
+        try:
+            job = index.start_job(mode=None, force=False, reason="test")
+            assert job.wait(WAIT_S)
+        except SightlineError as error:
+            assert error.code is ErrorCode.INTERNAL_ERROR
+        assert job is None or job.error is None or job.error.code is ErrorCode.INTERNAL_ERROR
+        filler.unlink()
+        check_old_index_answers(index)
+        run(index)
+    with opened(root, tiny_disk / "index") as index:
+        check_old_index_answers(index)
 
 
 def test_writes_that_fail_at_any_size_leave_the_old_index(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def run(
 ) -> str:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "SIGHTLINE_"))}
     if data is not None:
-        env |= {"SIGHTLINE_DATA_DIR": str(data), "XDG_CONFIG_HOME": str(data / "config")}
+        env |= {"SIGHTLINE_DATA_DIR": str(data), "XDG_CONFIG_HOME": str(data / "config"), "SIGHTLINE_DAEMON": "no"}
     done = subprocess.run(command, cwd=cwd, env=env, input=stdin, capture_output=True, text=True, timeout=timeout)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")

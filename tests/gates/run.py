@@ -71,6 +71,7 @@ class Bench:
             "HOME": str(home),
             "CODEX_HOME": str(home),
             "SIGHTLINE_DATA_DIR": str(self.folder / "data"),
+            "SIGHTLINE_DAEMON": "no",
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         }

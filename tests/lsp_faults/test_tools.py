@@ -75,23 +75,13 @@ def faulty(kind: str, probe: Probe) -> dict[str, Any]:
         "hangs at the start": {"start": [HANG]},
         "loads forever": {"initialized": [BEGIN]},
         "lacks the capability": {"capabilities": {probe.provider: "absent"}},
+        "is killed": {"on": {probe.method: [{"do": "kill"}]}},
+        "closes its output": {"on": {probe.method: [{"do": "close"}]}},
     }
     return _with_diagnostics(scripts[kind])
 
 
-TROUBLES = [
-    "hangs",
-    "crashes",
-    "sends garbage",
-    "answers with a wrong shape",
-    "refuses",
-    "dies at the start",
-    "hangs at the start",
-    "loads forever",
-    "lacks the capability",
-    "is not installed",
-]
-# What looks like trouble and is none: for each of the troubles above something close that must not be labelled.
+# What looks like trouble and is none.
 TWINS: dict[str, dict[str, Any]] = {
     "answers late": {"on": {"textDocument/didOpen": [{"do": "sleep", "s": 0.1}]}},
     "warns before it answers": {"initialized": [{"do": "stderr", "text": "a warning\n"}]},
@@ -117,7 +107,30 @@ TWINS: dict[str, dict[str, Any]] = {
     "loads and is done": {"initialized": [BEGIN, END]},
     "has no symbol search": {"capabilities": {"workspaceSymbolProvider": "absent"}},
     "is installed": {},
+    "has a child": {"initialized": [{"do": "child"}]},
+    "says much on its error output": {"initialized": [{"do": "stderr", "text": "noise\n" * 5000}]},
 }
+# Each trouble with its own twin: every tool is asked under both.
+PAIRS = {
+    "hangs": "answers late",
+    "crashes": "warns before it answers",
+    "sends garbage": "sends what nobody asked for",
+    "answers with a wrong shape": "asks for configuration",
+    "refuses": "logs an error",
+    "dies at the start": "starts late",
+    "hangs at the start": "registers capabilities",
+    "loads forever": "loads and is done",
+    "lacks the capability": "has no symbol search",
+    "is not installed": "is installed",
+    "is killed": "has a child",
+    "closes its output": "says much on its error output",
+}
+TROUBLES = list(PAIRS)
+
+
+def test_there_are_two_hundred_cases_and_each_has_a_twin_of_its_own() -> None:
+    assert len(PROBES) * len(PAIRS) >= 200
+    assert sorted(PAIRS.values()) == sorted(TWINS)
 
 
 def _with_diagnostics(script: dict[str, Any]) -> dict[str, Any]:

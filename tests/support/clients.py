@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 
 from sightline_core.config import SETTINGS, Config
 from sightline_server.app import open_services
-from sightline_server.protocol import SingleSession, build_server
+from sightline_server.protocol import single_session
 from sightline_server.sessions.session import TransportKind
 
 DEADLINE_S = 30.0
@@ -37,7 +37,8 @@ def environment(config: Config | None = None, **extra: str) -> dict[str, str]:
     kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TMPDIR") if key in os.environ}
     if config is not None:
         kept["SIGHTLINE_DATA_DIR"] = config.data_dir
-    return {**kept, "PYTHONPATH": PACKAGE_PATH, "XDG_CONFIG_HOME": "/nonexistent", **extra}
+    # No daemon unless a test asks for one: it would outlive the test and serve the next.
+    return {**kept, "PYTHONPATH": PACKAGE_PATH, "XDG_CONFIG_HOME": "/nonexistent", "SIGHTLINE_DAEMON": "no", **extra}
 
 
 def config_file(config: Config) -> str:
@@ -74,8 +75,10 @@ def _toml(value: object) -> str:
 @asynccontextmanager
 async def memory_client(config: Config, *, mode: str = "legacy", **options: object) -> AsyncGenerator[Client, None]:
     """A client in the same process."""
-    async with open_services(config, start_directory="/") as services:
-        server = build_server(services, SingleSession(services.new_session(TransportKind.MEMORY)))
+    async with (
+        open_services(config, start_directory="/") as services,
+        single_session(services, TransportKind.MEMORY) as (server, _),
+    ):
         with anyio.fail_after(DEADLINE_S):
             async with Client(server, mode=mode, **options) as client:
                 yield client

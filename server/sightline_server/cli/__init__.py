@@ -34,11 +34,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output (head, less) has seen enough.
         _silence_stdout()
         return EXIT_FOUND
-    except Exception as error:
-        if getattr(args, "verbose", 0):
-            raise
-        sys.stderr.write(f"sightline: internal error: {type(error).__name__}: {error}. Run again with -v for more.\n")
+    except Exception as error:  # noqa: BLE001 - the last handler of a command
+        _tell_fault(error, verbose=bool(getattr(args, "verbose", 0)))
         return EXIT_ERROR
+
+
+def _tell_fault(error: Exception, *, verbose: bool) -> None:
+    """One line for people; with -v also where it happened, for a report."""
+    import traceback
+
+    told = " ".join(str(error).split())
+    more = "Report these lines." if verbose else "Run again with -v for more."
+    sys.stderr.write(f"sightline: internal error: {type(error).__name__}: {told}. {more}\n")
+    if verbose:
+        for frame in traceback.extract_tb(error.__traceback__):
+            sys.stderr.write(f"  at {frame.filename}:{frame.lineno} in {frame.name}\n")
 
 
 def _silence_stdout() -> None:

@@ -7,10 +7,20 @@ import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline_core.config import Config
+
+
+class Group(StrEnum):
+    """Under which heading `sightline --help` lists a command."""
+
+    FIND = "find code"
+    INDEX = "the index"
+    AGENTS = "for agents"
+    SELF = "sightline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +32,22 @@ class Command:
     configure: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
     example: str = ""
+    group: Group = Group.SELF
 
 
 def add_common_flags(parser: argparse.ArgumentParser) -> None:
     """The flags every command has."""
     parser.add_argument("--config", metavar="FILE", help="configuration file to use in place of the user's")
     parser.add_argument("-v", "--verbose", action="count", default=0, help="log more (twice: everything)")
+
+
+def add_workspace_flags(parser: argparse.ArgumentParser, *, positional: bool) -> None:
+    """Which workspace a command is about, and how it prints."""
+    if positional:
+        parser.add_argument("workspace", nargs="?", default=".", metavar="PATH", help="the workspace (default: here)")
+    else:
+        parser.add_argument("--workspace", default=".", metavar="PATH", help="the workspace (default: here)")
+    parser.add_argument("--json", action="store_true", help="print the tool's structured content")
 
 
 def config_of(args: argparse.Namespace, **flags: Any) -> Config:

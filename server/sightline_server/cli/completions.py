@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass
 
 from sightline_server.cli.command import Command
 
@@ -17,45 +18,88 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from sightline_server.cli.parser import COMMANDS
 
-    flags = {command.name: _flags(command) for command in COMMANDS}
-    sys.stdout.write({"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell](flags))
+    words = [_words(command) for command in COMMANDS]
+    sys.stdout.write({"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell](words))
     return 0
 
 
-def _flags(command: Command) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What can follow one command."""
+
+    command: Command
+    flags: dict[str, str]
+    choices: dict[str, tuple[str, ...]]
+    values: tuple[str, ...]
+
+
+def _words(command: Command) -> _Words:
     from sightline_server.cli.command import add_common_flags
 
     parser = argparse.ArgumentParser()
     add_common_flags(parser)
     command.configure(parser)
-    return [flag for action in parser._actions for flag in action.option_strings if flag.startswith("--")]  # noqa: SLF001
+    flags: dict[str, str] = {}
+    choices: dict[str, tuple[str, ...]] = {}
+    values: tuple[str, ...] = ()
+    for action in parser._actions:  # noqa: SLF001
+        known = tuple(str(choice) for choice in action.choices or ())
+        for flag in action.option_strings:
+            if flag.startswith("--"):
+                flags[flag] = action.help or ""
+            if known:
+                choices[flag] = known
+        if not action.option_strings:
+            values += known
+    return _Words(command, flags, choices, values)
 
 
-def _bash(flags: dict[str, list[str]]) -> str:
-    cases = "\n".join(f"    {name}) words='{' '.join(known)}' ;;" for name, known in flags.items())
+def _bash(commands: list[_Words]) -> str:
+    names = " ".join(words.command.name for words in commands)
+    cases = "\n".join(
+        f"    {words.command.name}) words='{' '.join([*words.values, *words.flags])}' ;;" for words in commands
+    )
+    after = "\n".join(
+        f"    {words.command.name}:{flag}) words='{' '.join(known)}' ;;"
+        for words in commands
+        for flag, known in words.choices.items()
+    )
     return f"""_sightline() {{
   local words
   case "${{COMP_WORDS[1]}}" in
 {cases}
-    *) words='{" ".join(flags)} --help --version' ;;
+    *) words='{names} --help --version' ;;
   esac
-  [ "$COMP_CWORD" -eq 1 ] && words='{" ".join(flags)} --help --version'
+  case "${{COMP_WORDS[1]}}:${{COMP_WORDS[COMP_CWORD-1]}}" in
+{after}
+  esac
+  [ "$COMP_CWORD" -eq 1 ] && words='{names} --help --version'
   COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
 complete -o default -F _sightline sightline
 """
 
 
-def _zsh(flags: dict[str, list[str]]) -> str:
-    return "autoload -U +X bashcompinit && bashcompinit\n" + _bash(flags)
+def _zsh(commands: list[_Words]) -> str:
+    return "autoload -U +X bashcompinit && bashcompinit\n" + _bash(commands)
 
 
-def _fish(flags: dict[str, list[str]]) -> str:
-    lines = [f"complete -c sightline -n __fish_use_subcommand -a {name}" for name in flags]
-    for name, known in flags.items():
-        condition = f"'__fish_seen_subcommand_from {name}'"
-        lines += [f"complete -c sightline -n {condition} -l {flag[2:]}" for flag in known]
+def _fish(commands: list[_Words]) -> str:
+    lines: list[str] = []
+    for words in commands:
+        name = words.command.name
+        lines.append(f"complete -c sightline -n __fish_use_subcommand -a {name} -d {_quoted(words.command.help)}")
+        condition = f"-n '__fish_seen_subcommand_from {name}'"
+        if words.values:
+            lines.append(f"complete -c sightline {condition} -a '{' '.join(words.values)}'")
+        for flag, told in words.flags.items():
+            known = f" -xa '{' '.join(words.choices[flag])}'" if flag in words.choices else ""
+            lines.append(f"complete -c sightline {condition} -l {flag[2:]} -d {_quoted(told)}{known}")
     return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 COMPLETIONS = Command("completions", "print a completion script for your shell", _configure, _run)

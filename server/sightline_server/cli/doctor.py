@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sightline_server.cli.command import Command
-from sightline_server.cli.in_process import add_workspace_flags, run_on_workspace
+from sightline_server.cli.command import Command, add_workspace_flags
+from sightline_server.cli.in_process import run_on_workspace
 
 if TYPE_CHECKING:
     from sightline_server.app import Services
@@ -48,7 +48,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(json.dumps({"checks": [asdict(check) for check in checks]}) + "\n")
     else:
-        sys.stdout.write("".join(_line(check) for check in checks))
+        sys.stdout.write("".join(_line(check) for check in checks) + _verdict(checks))
     return 0 if all(check.verdict is Verdict.GOOD for check in checks) else 1
 
 
@@ -123,6 +123,15 @@ def _servers(services: Services, workspace: Workspace) -> list[Check]:
         else:
             checks.append(Check(name, Verdict.GOOD, source.server or source.status.value))
     return checks
+
+
+def _verdict(checks: list[Check]) -> str:
+    open_ones = [check for check in checks if check.verdict is not Verdict.GOOD]
+    if not open_ones:
+        return "\nEverything is there.\n"
+    bad = sum(check.verdict is Verdict.BAD for check in open_ones)
+    kind = f"{bad} must be mended" if bad else "searches work without them"
+    return f"\n{len(open_ones)} of {len(checks)} are missing; {kind}. Run the commands behind the arrows.\n"
 
 
 def _line(check: Check) -> str:

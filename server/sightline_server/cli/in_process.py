@@ -8,25 +8,17 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sightline_server.cli.command import config_of, set_up_logging
 
 if TYPE_CHECKING:
+    from sightline_core.progress import Progress
     from sightline_server.app import Services
     from sightline_server.workspaces import Workspace
 
 T = TypeVar("T")
-
-
-def add_workspace_flags(parser: argparse.ArgumentParser, *, positional: bool) -> None:
-    """Which workspace a command is about, and how it prints."""
-    if positional:
-        parser.add_argument("workspace", nargs="?", default=".", metavar="PATH", help="the workspace (default: here)")
-    else:
-        parser.add_argument("--workspace", default=".", metavar="PATH", help="the workspace (default: here)")
-    parser.add_argument("--json", action="store_true", help="print the tool's structured content")
 
 
 def run_on_workspace(args: argparse.Namespace, work: Callable[[Services, Workspace], Awaitable[T]]) -> T:
@@ -63,6 +55,20 @@ async def call_tool_on(
 
     session = services.new_session(TransportKind.MEMORY)
     return (await call_tool(services, session, name, {**arguments, "workspace": workspace.path})).body
+
+
+def job_in_process(args: argparse.Namespace, *, full: bool, show: Callable[[Progress], None]) -> dict[str, Any]:
+    """How a job ended: `body`, `lines` and `published`; raises what it failed with."""
+
+    async def work(services: Services, workspace: Workspace) -> dict[str, Any]:
+        from sightline_server.command_jobs import run_job
+
+        async def tell(progress: Progress) -> None:
+            show(progress)
+
+        return asdict(await run_job(services, workspace, full=full, force=args.force, show=tell))
+
+    return run_on_workspace(args, work)
 
 
 def _project_root(path: str) -> str:

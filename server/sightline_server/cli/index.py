@@ -7,13 +7,11 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from sightline_server.cli.command import Command
-from sightline_server.cli.in_process import add_workspace_flags, run_on_workspace
+from sightline_server.cli.ask import job_on_workspace
+from sightline_server.cli.command import Command, Group, add_workspace_flags
 
 if TYPE_CHECKING:
-    from sightline_indexer.job import Job
-    from sightline_server.app import Services
-    from sightline_server.workspaces import Workspace
+    from sightline_core.progress import Progress
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
@@ -31,60 +29,29 @@ def _run_sync(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, *, full: bool) -> int:
-    async def work(services: Services, workspace: Workspace) -> int:
-        from sightline_core.types import JobMode, JobState
-
-        index = await services.indexes.of(workspace)
-        mode = JobMode.FULL if full else JobMode.INCREMENTAL
-        job = index.start_job(mode=mode, force=args.force, reason="command line")
-        await _follow(job, quiet=args.quiet)
-        if job.error is not None:
-            raise job.error
-        if args.json:
-            sys.stdout.write(json.dumps(_body(job, workspace, full=full)) + "\n")
-        else:
-            _summarise(job, workspace)
-        return 0 if job.state is JobState.PUBLISHED else 2
-
-    return run_on_workspace(args, work)
-
-
-async def _follow(job: Job, *, quiet: bool) -> None:
     from sightline_server.cli.progress_bar import ProgressBar
-    from sightline_server.job_follow import follow
 
     bar = ProgressBar()
-    async for progress in follow(job, interval_s=0.1):
-        if not quiet and not job.is_over:
+
+    def show(progress: Progress) -> None:
+        if not args.quiet:
             bar.show(progress)
-    bar.done()
 
-
-def _body(job: Job, workspace: Workspace, *, full: bool) -> dict[str, object]:
-    from sightline_server.dispatch import finish
-    from sightline_server.tools import index_repo, sync_repo
-    from sightline_server.tools.base import Answer
-
-    if full:
-        return finish(index_repo.INDEX_REPO, Answer(index_repo.shown(job)), workspace, sys.maxsize)
-    return finish(sync_repo.SYNC_REPO, Answer(sync_repo.shown(job)), workspace, sys.maxsize)
-
-
-def _summarise(job: Job, workspace: Workspace) -> None:
-    from sightline_server.workspace_status import status_of
-
-    status = status_of(workspace)
-    lines = [job.progress.message, f"  changed    {job.changed_files} files"]
-    if status.state is not None:
-        languages = sorted(status.state.languages.items(), key=lambda item: -item[1])
-        lines.append("  languages  " + ", ".join(f"{name or 'other'} {count}" for name, count in languages[:8]))
-        if status.state.skipped:
-            skipped = sorted(status.state.skipped.items(), key=lambda item: -item[1])
-            lines.append("  skipped    " + ", ".join(f"{reason} {count}" for reason, count in skipped))
-    sys.stdout.write("\n".join(lines) + "\n")
+    try:
+        report = job_on_workspace(args, full=full, show=show)
+    finally:
+        bar.done()
+    text = json.dumps(report["body"]) if args.json else "\n".join(report["lines"])
+    sys.stdout.write(text + "\n")
+    return 0 if report["published"] else 2
 
 
 INDEX = Command(
-    "index", "build the index of a workspace", _configure, _run_index, example="sightline index ~/src/project"
+    "index",
+    "build the index of a workspace",
+    _configure,
+    _run_index,
+    example="sightline index ~/src/project",
+    group=Group.INDEX,
 )
-SYNC = Command("sync", "bring changed files into the index", _configure, _run_sync)
+SYNC = Command("sync", "bring changed files into the index", _configure, _run_sync, group=Group.INDEX)

@@ -8,14 +8,10 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sightline_server.cli.command import Command
-from sightline_server.cli.in_process import add_workspace_flags, run_on_workspace
-
-if TYPE_CHECKING:
-    from sightline_server.app import Services
-    from sightline_server.workspaces import Workspace
+from sightline_server.cli.ask import call_on_workspace
+from sightline_server.cli.command import Command, Group, add_workspace_flags
 
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+):(?P<column>\d+)")
 Body = dict[str, Any]
@@ -80,7 +76,8 @@ def _target(args: argparse.Namespace) -> Body:
 
 
 def _run(args: argparse.Namespace, tool: str, arguments: Body, shown: Show) -> int:
-    body = run_on_workspace(args, _call(tool, {key: value for key, value in arguments.items() if value is not None}))
+    given = {key: value for key, value in arguments.items() if value is not None}
+    body = call_on_workspace(args, tool, given)
     if args.json:
         sys.stdout.write(json.dumps(body) + "\n")
     if "error" in body:
@@ -93,17 +90,6 @@ def _run(args: argparse.Namespace, tool: str, arguments: Body, shown: Show) -> i
             sys.stderr.write(f"sightline: {warning['message']}\n")
         sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0 if lines else 1
-
-
-def _call(tool: str, arguments: Body) -> Any:
-    async def work(services: Services, workspace: Workspace) -> Body:
-        from sightline_server.dispatch import call_tool
-        from sightline_server.sessions.session import TransportKind
-
-        session = services.new_session(TransportKind.MEMORY)
-        return (await call_tool(services, session, tool, {**arguments, "workspace": workspace.path})).body
-
-    return work
 
 
 def _error_text(body: Body) -> str:
@@ -164,10 +150,24 @@ DEF = Command(
     _configure_list,
     _run_definition,
     "sightline def src/app.py:12:8",
+    group=Group.FIND,
 )
-REFS = Command("refs", "list the uses of a name", _configure_list, _run_references, "sightline refs Basket.total")
-CALLERS = Command("callers", "list who calls a function, or whom it calls", _configure_callers, _run_callers)
-HOVER = Command("hover", "show type and documentation of a name", _configure_target, _run_hover)
+REFS = Command(
+    "refs",
+    "list the uses of a name",
+    _configure_list,
+    _run_references,
+    "sightline refs Basket.total",
+    group=Group.FIND,
+)
+CALLERS = Command(
+    "callers", "list who calls a function, or whom it calls", _configure_callers, _run_callers, group=Group.FIND
+)
+HOVER = Command("hover", "show type and documentation of a name", _configure_target, _run_hover, group=Group.FIND)
 DIAGNOSTICS = Command(
-    "diagnostics", "list what the language servers find wrong", _configure_diagnostics, _run_diagnostics
+    "diagnostics",
+    "list what the language servers find wrong",
+    _configure_diagnostics,
+    _run_diagnostics,
+    group=Group.FIND,
 )

@@ -6,11 +6,13 @@ import argparse
 import sys
 
 from sightline_core.version import __version__
-from sightline_server.cli.command import Command, add_common_flags
+from sightline_server.cli.command import Command, Group, add_common_flags
 from sightline_server.cli.completions import COMPLETIONS
 from sightline_server.cli.config import CONFIG
+from sightline_server.cli.daemon import DAEMON
 from sightline_server.cli.doctor import DOCTOR
 from sightline_server.cli.index import INDEX, SYNC
+from sightline_server.cli.init import INIT
 from sightline_server.cli.navigate import CALLERS, DEF, DIAGNOSTICS, HOVER, REFS
 from sightline_server.cli.search import LOCATE, OUTLINE, SEARCH
 from sightline_server.cli.serve_mcp import SERVE_MCP
@@ -18,6 +20,7 @@ from sightline_server.cli.status import CANCEL, STATUS
 from sightline_server.cli.trust import TRUST
 
 COMMANDS: tuple[Command, ...] = (
+    INIT,
     SERVE_MCP,
     SEARCH,
     LOCATE,
@@ -34,8 +37,11 @@ COMMANDS: tuple[Command, ...] = (
     DIAGNOSTICS,
     TRUST,
     CONFIG,
+    DAEMON,
     COMPLETIONS,
 )
+_EXAMPLE_CELLS = 47
+_SCREEN_CELLS = 80
 
 
 class _Parser(argparse.ArgumentParser):
@@ -56,6 +62,40 @@ class _Parser(argparse.ArgumentParser):
         return f" (did you mean {near}?)" if near else ""
 
 
+class _RootParser(_Parser):
+    """The whole command line, whose help fits a screen: each command's own help has the rest."""
+
+    def format_help(self) -> str:
+        """Commands by group, then examples."""
+        width = max(len(group) for group in Group)
+        rows = [
+            f"  {group.value:<{width}}  {'  '.join(command.name for command in COMMANDS if command.group is group)}"
+            for group in Group
+        ]
+        examples = [_example_line(command) for command in COMMANDS if command.example]
+        return "\n".join(
+            [
+                "usage: sightline COMMAND [options]",
+                "",
+                f"{self.description}",
+                "",
+                *rows,
+                "",
+                "examples:",
+                *examples,
+                "",
+                "`sightline COMMAND --help` tells more, --version the version.",
+                "Exit code: 0 something was found, 1 nothing was, 2 an error.",
+                "",
+            ]
+        )
+
+
+def _example_line(command: Command) -> str:
+    line = f"  {command.example:<{_EXAMPLE_CELLS}}{command.help}"
+    return line if len(line) <= _SCREEN_CELLS else f"  {command.example}"
+
+
 def parse(argv: list[str]) -> argparse.Namespace:
     """The arguments of one command; ends the process on --help, --version and mistakes."""
     parser = build_parser()
@@ -71,23 +111,22 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    parser = _Parser(
+    parser = _RootParser(
         prog="sightline",
-        description="Indexed code search with language-server enrichment, for coding agents and people.",
-        epilog=_examples(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Indexed code search with language servers, for coding agents and people.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"sightline {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     for command in COMMANDS:
-        sub = commands.add_parser(command.name, help=command.help, description=command.help, allow_abbrev=False)
+        sub = commands.add_parser(
+            command.name,
+            help=command.help,
+            description=command.help[0].upper() + command.help[1:] + ".",
+            epilog=f"example: {command.example}" if command.example else None,
+            allow_abbrev=False,
+        )
         add_common_flags(sub)
         command.configure(sub)
         sub.set_defaults(command=command, parser=sub)
     return parser
-
-
-def _examples() -> str:
-    lines = [f"  {command.example}" for command in COMMANDS if command.example]
-    return "\n".join(["examples:", *lines])

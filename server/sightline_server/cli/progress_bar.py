@@ -5,13 +5,16 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections import deque
 from typing import TextIO
 
 from sightline_core.progress import Progress, Stage
 
 _BAR_CELLS = 24
 _PIPE_STEP_PERCENT = 10
-_MIN_SECONDS_FOR_ESTIMATE = 2.0
+_MIN_SECONDS_FOR_ESTIMATE = 1.0
+_RATE_WINDOW_S = 8.0
+_TENTHS_BELOW_S = 10
 
 
 class ProgressBar:
@@ -23,6 +26,7 @@ class ProgressBar:
         self._begun = time.monotonic()
         self._shown_percent = -_PIPE_STEP_PERCENT
         self._stage: Stage | None = None
+        self._marks: deque[tuple[float, int]] = deque([(self._begun, 0)])
 
     def show(self, progress: Progress) -> None:
         """Show the newest state."""
@@ -33,7 +37,7 @@ class ProgressBar:
         new_stage = progress.stage is not self._stage
         if new_stage or progress.percentage - self._shown_percent >= _PIPE_STEP_PERCENT:
             self._stage, self._shown_percent = progress.stage, progress.percentage
-            self._stream.write(f"{progress.percentage:3d}%  {progress.message}\n")
+            self._stream.write(f"{progress.percentage:3d}%  {progress.message}{self._estimate(progress)}\n")
             self._stream.flush()
 
     def done(self) -> None:
@@ -49,9 +53,24 @@ class ProgressBar:
         return text[: shutil.get_terminal_size().columns - 1]
 
     def _estimate(self, progress: Progress) -> str:
-        seconds = time.monotonic() - self._begun
-        if seconds < _MIN_SECONDS_FOR_ESTIMATE or not progress.files_parsed:
+        now = time.monotonic()
+        if now - self._begun < _MIN_SECONDS_FOR_ESTIMATE or not 0 < progress.files_parsed < progress.files_total:
             return ""
-        rate = progress.files_parsed / seconds
+        self._marks.append((now, progress.files_parsed))
+        # The rate of the last seconds: files come in the order of folders, and folders differ.
+        while len(self._marks) > 2 and now - self._marks[0][0] > _RATE_WINDOW_S:
+            self._marks.popleft()
+        then, parsed = self._marks[0]
+        if progress.files_parsed <= parsed or now <= then:
+            return ""
+        rate = (progress.files_parsed - parsed) / (now - then)
         left = max(0, progress.files_total - progress.files_parsed) / rate
-        return f"  {rate:.0f} files/s, {left:.0f} s left"
+        return f"  {rate:,.0f} files/s, {duration(left)} left"
+
+
+def duration(seconds: float) -> str:
+    """A duration as people say it: 0.8 s, 12 s, 3 min 20 s."""
+    if seconds < _TENTHS_BELOW_S:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sightline_server.cli.command import Command
-from sightline_server.cli.in_process import add_workspace_flags, call_tool_on, run_on_workspace
+from sightline_server.cli.ask import call_on_workspace
+from sightline_server.cli.command import Command, Group, add_workspace_flags
 
 if TYPE_CHECKING:
     from sightline_server.cli.paint import Paint
@@ -90,7 +89,7 @@ def _run_outline(args: argparse.Namespace) -> int:
 
 def _answer(args: argparse.Namespace, tool: str, arguments: dict[str, Any]) -> int:
     given = {key: value for key, value in arguments.items() if value is not None}
-    body = run_on_workspace(args, functools.partial(call_tool_on, tool, given))
+    body = call_on_workspace(args, tool, given)
     if "error" in body:
         sys.stdout.write(json.dumps(body) + "\n" if args.json else "")
         sys.stderr.write(f"sightline: {body['error']['message']}\n")
@@ -160,12 +159,18 @@ def _remarks(body: dict[str, Any]) -> list[str]:
 
 SEARCH = Command(
     "search",
-    "search names, text, paths, errors and questions",
+    "search names, text and questions",
     _configure_search,
     _run_search,
     example='sightline search "where are tokens refreshed"',
+    group=Group.FIND,
 )
 LOCATE = Command(
-    "locate", "find where a name is defined", _configure_locate, _run_locate, example="sightline locate Parser.parse"
+    "locate",
+    "find where a name is defined",
+    _configure_locate,
+    _run_locate,
+    example="sightline locate Parser.parse",
+    group=Group.FIND,
 )
-OUTLINE = Command("outline", "list what a file defines", _configure_outline, _run_outline)
+OUTLINE = Command("outline", "list what a file defines", _configure_outline, _run_outline, group=Group.FIND)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from sightline_server.cli.command import Command, config_of, set_up_logging
+from sightline_server.cli.command import Command, Group, config_of, set_up_logging
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,15 @@ def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-watch", dest="watch", action="store_false", default=None, help="do not watch for changes"
     )
+    parser.add_argument(
+        "--no-daemon",
+        dest="daemon",
+        action="store_false",
+        default=None,
+        help="serve stdio in this process, sharing nothing",
+    )
     parser.add_argument("--token-file", metavar="FILE", help="bearer token for HTTP (or set SIGHTLINE_TOKEN)")
+    parser.add_argument("--audit-log", metavar="FILE", help="write one JSON line for each tool call")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -43,7 +51,14 @@ def _run(args: argparse.Namespace) -> int:
         prewarm=args.prewarm,
         watch=args.watch,
         token_file=args.token_file,
+        audit_log=args.audit_log,
+        daemon=args.daemon,
     )
+    if config.transport == "stdio" and config.daemon:
+        from sightline_server.daemon.serve_front import serve_front
+
+        if serve_front(config, args.verbose):
+            return 0
     # Importing the MCP library takes a second, so a wrong flag must have been told before.
     from sightline_server.serving import run_server
 
@@ -53,8 +68,9 @@ def _run(args: argparse.Namespace) -> int:
 
 SERVE_MCP = Command(
     "serve-mcp",
-    "serve MCP to coding agents over stdio or HTTP",
+    "serve agents over stdio or HTTP",
     _configure,
     _run,
-    example="sightline serve-mcp --transport http --workspace .",
+    example="sightline serve-mcp --transport http",
+    group=Group.AGENTS,
 )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import sys
+import time
 from typing import Any
 
-from sightline_server.cli.command import Command
-from sightline_server.cli.in_process import add_workspace_flags, call_tool_on, run_on_workspace
+from sightline_server.cli.ask import call_on_workspace, status_source
+from sightline_server.cli.command import Command, Group, add_workspace_flags, config_of
 
 
 def _configure_status(parser: argparse.ArgumentParser) -> None:
     add_workspace_flags(parser, positional=True)
+    parser.add_argument("-w", "--watch", action="store_true", help="go on showing it until Ctrl-C")
 
 
 def _configure_cancel(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +23,31 @@ def _configure_cancel(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_status(args: argparse.Namespace) -> int:
-    body = run_on_workspace(args, functools.partial(call_tool_on, "index_status", {}))
+    if args.watch:
+        return _watch(args)
+    return _show(args, call_on_workspace(args, "index_status", {}))
+
+
+def _watch(args: argparse.Namespace) -> int:
+    """Show the status again when it changed: in place on a terminal, one after the other in a pipe."""
+    interval_s = config_of(args).limits.status_watch_s
+    live = sys.stdout.isatty() and not args.json
+    last: Any = None
+    with status_source(args) as read:
+        while True:
+            body = read()
+            if live:
+                sys.stdout.write("\x1b[H\x1b[J")
+            if live or body != last:
+                code = _show(args, body)
+                sys.stdout.flush()
+                if code == 2:
+                    return code
+            last = body
+            time.sleep(interval_s)
+
+
+def _show(args: argparse.Namespace, body: dict[str, Any]) -> int:
     if args.json:
         sys.stdout.write(json.dumps(body) + "\n")
     elif "error" in body:
@@ -35,7 +60,7 @@ def _run_status(args: argparse.Namespace) -> int:
 
 
 def _run_cancel(args: argparse.Namespace) -> int:
-    body = run_on_workspace(args, functools.partial(call_tool_on, "cancel_job", {"job_id": args.job_id}))
+    body = call_on_workspace(args, "cancel_job", {"job_id": args.job_id})
     if "error" in body:
         sys.stderr.write(f"sightline: {body['error']['message']}\n")
         return 2
@@ -73,5 +98,5 @@ def _counts(table: dict[str, int]) -> str:
     return ", ".join(f"{name or 'other'} {count}" for name, count in table.items())
 
 
-STATUS = Command("status", "show the state of a workspace's index", _configure_status, _run_status)
-CANCEL = Command("cancel", "stop a running index job", _configure_cancel, _run_cancel)
+STATUS = Command("status", "show the state of a workspace's index", _configure_status, _run_status, group=Group.INDEX)
+CANCEL = Command("cancel", "stop a running index job", _configure_cancel, _run_cancel, group=Group.INDEX)

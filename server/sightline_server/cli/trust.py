@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from sightline_server.cli.command import Command, config_of
+from sightline_server.cli.command import Command, Group, config_of
 
 
 def _configure(parser: argparse.ArgumentParser) -> None:
@@ -30,4 +30,4 @@ def _run(args: argparse.Namespace) -> int:
     return 0 if trusted or args.path is not None else 1
 
 
-TRUST = Command("trust", "allow language servers to run a workspace's own code", _configure, _run)
+TRUST = Command("trust", "allow language servers to run a workspace's own code", _configure, _run, group=Group.AGENTS)

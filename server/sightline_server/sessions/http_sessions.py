@@ -6,10 +6,9 @@ remembers nothing of them.
 
 from __future__ import annotations
 
-from mcp.server.connection import Connection
-
 from sightline_server.app import Services
 from sightline_server.protocol import Context, note_client
+from sightline_server.sessions.connections import connection_of
 from sightline_server.sessions.session import Session, TransportKind
 
 _STATE_KEY = "sightline_session"
@@ -22,21 +21,18 @@ class HttpSessions:
         self._services = services
         self._anonymous = services.new_session(TransportKind.HTTP)
         # Strangers share it, so the bound of a single client does not fit; the bound of the process does.
+        self._anonymous.shared = True
         self._anonymous.call_limit = services.config.limits.max_inflight_calls
 
     def session_for(self, context: Context) -> Session:
         """The session of the connection, or the shared one for single exchanges."""
-        connection = _connection_of(context)
+        connection = connection_of(context)
         if connection.session_id is None:
             return self._anonymous
         session = connection.state.get(_STATE_KEY)
         if not isinstance(session, Session):
             session = self._services.new_session(TransportKind.HTTP)
             connection.state[_STATE_KEY] = session
-        note_client(session, context)
+            connection.exit_stack.callback(self._services.end_session, session)
+        note_client(self._services, session, context)
         return session
-
-
-def _connection_of(context: Context) -> Connection:
-    # The library keeps per-connection state on this object and offers handlers no public way to it.
-    return context.session._connection  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001

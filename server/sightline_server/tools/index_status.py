@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from sightline_core.types import IndexingStatus, JobMode, JobState
+from sightline_indexer.index_state import IndexState
 from sightline_indexer.job import Job
 from sightline_indexer.job_log import JobRecord, RecoveryReport
-from sightline_indexer.workspace_index import IndexState
 from sightline_server.completeness import ToolKind
 from sightline_server.envelope import WireModel
 from sightline_server.tools.base import Answer, Args, Call, Result, Tool, Toolset

@@ -46,7 +46,7 @@ async def run_list(call: Call, _args: ListFoldersArgs) -> Answer[FoldersResult]:
 async def run_add(call: Call, args: FolderArgs) -> Answer[FoldersResult]:
     """Open a registered or discoverable folder; its language servers learn of it in one notification."""
     workspaces = call.services.workspaces
-    workspace = workspaces.resolve(args.folder, None)
+    workspace = workspaces.resolve(args.folder, None, call.session.discovery)
     await call.services.indexes.of(workspace)
     return Answer(_folders(call))
 

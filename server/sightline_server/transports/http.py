@@ -1,4 +1,4 @@
-"""MCP over HTTP: `/` and `/mcp` for messages, `/health` for probes.
+"""MCP over HTTP: `/` and `/mcp` for messages, `/health` for probes, `/ui` for people.
 
 **Invariant**: the gate, the path, the method and the size are checked here before the library sees a byte; every
 refusal is a JSON-RPC error envelope.
@@ -29,6 +29,7 @@ from sightline_server.sessions.http_sessions import HttpSessions
 from sightline_server.tools.health_check import health_model
 from sightline_server.transports.gate import Gate
 from sightline_server.transports.stdio import BadLine, parse_message
+from sightline_server.ui.routes import UI_PATH, page_response
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +109,12 @@ class HttpApp:
             self._check_method(method, ("GET", "HEAD"))
             await self._health(headers)(scope, receive, send)
             return
+        if path == UI_PATH or path.startswith(f"{UI_PATH}/"):
+            page = page_response(path)
+            if page is not None:
+                self._check_method(method, ("GET", "HEAD"))
+                await page(scope, receive, send)
+                return
         self._check_token(headers)
         if path not in MCP_PATHS:
             raise _RefusedError(404, f"There is nothing at this path. MCP is served at {' and '.join(MCP_PATHS)}.")

@@ -6,10 +6,12 @@ line that is no message gets an error reply, and a line is never larger than its
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import select
+import stat
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -25,8 +27,9 @@ from pydantic import ValidationError
 from sightline_core.errors import ErrorCode
 from sightline_core.limits import Limits
 from sightline_server.app import Services
-from sightline_server.protocol import SingleSession, build_server, error_data
-from sightline_server.sessions.session import TransportKind
+from sightline_server.protocol import error_data, single_session
+from sightline_server.sessions.session import Session, TransportKind
+from sightline_server.transports.lines import LineSplitter, claimed_streams
 
 logger = logging.getLogger(__name__)
 
@@ -45,16 +48,17 @@ class BadLine:
 
 async def serve_stdio(services: Services) -> None:
     """Serve the client on this process's standard streams until it closes them."""
-    with _claimed_streams() as (source, sink):
+    with claimed_streams() as (source, sink):
         await serve_descriptors(services, source, sink)
 
 
-async def serve_descriptors(services: Services, source: int, sink: int) -> None:
-    """Serve one client over two descriptors until the source ends."""
+async def serve_descriptors(services: Services, source: int, sink: int, session: Session | None = None) -> None:
+    """Serve one client over two descriptors, pipes or a socket, until the source ends; its session ends with it."""
     limits = services.config.limits
-    scope = SingleSession(services.new_session(TransportKind.STDIO))
-    server = build_server(services, scope)
-    async with message_streams(source, sink, limits) as (inbound, outbound):
+    async with (
+        single_session(services, TransportKind.STDIO, session) as (server, scope),
+        message_streams(source, sink, limits) as (inbound, outbound),
+    ):
         await serve_dual_era_loop(
             server,
             inbound,
@@ -62,40 +66,6 @@ async def serve_descriptors(services: Services, source: int, sink: int) -> None:
             lifespan_state=scope,
             init_options=server.create_initialization_options(),
         )
-
-
-class LineSplitter:
-    """Cuts a byte stream into lines, dropping what is longer than the limit."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._parts: list[bytes] = []
-        self._size = 0
-        self._dropping = False
-
-    def feed(self, chunk: bytes) -> list[bytes | None]:
-        """The lines that `chunk` completes; None stands for one that was too long."""
-        lines: list[bytes | None] = []
-        *complete, rest = chunk.split(b"\n")
-        for piece in complete:
-            self._add(piece)
-            lines.append(None if self._dropping else b"".join(self._parts))
-            self._reset()
-        self._add(rest)
-        return lines
-
-    def _add(self, piece: bytes) -> None:
-        self._size += len(piece)
-        if self._size > self._max_bytes:
-            self._dropping = True
-            self._parts.clear()
-        if not self._dropping:
-            self._parts.append(piece)
-
-    def _reset(self) -> None:
-        self._parts.clear()
-        self._size = 0
-        self._dropping = False
 
 
 def parse_line(line: bytes | None, limits: Limits) -> SessionMessage | BadLine | None:
@@ -186,7 +156,8 @@ async def message_streams(source: int, sink: int, limits: Limits) -> AsyncGenera
                         unanswered.read(parsed)
                         await inbound_send.send(parsed)
                 # The library drops what is under way at the end of input; `echo … | sightline` wants its answers.
-                await unanswered.drain(limits.stdin_drain_s)
+                if not _is_gone(source):
+                    await unanswered.drain(limits.stdin_drain_s)
 
     async def write() -> None:
         async with outbound_receive:
@@ -236,7 +207,15 @@ async def _write_all(sink: int, data: bytes) -> None:
     while view:
         await _until_ready(anyio.wait_writable, sink)
         # A ready pipe takes this much without blocking, so a client that stopped reading never stops the loop.
-        view = view[os.write(sink, view[: select.PIPE_BUF]) :]
+        with contextlib.suppress(BlockingIOError):
+            view = view[os.write(sink, view[: select.PIPE_BUF if os.get_blocking(sink) else _CHUNK_BYTES]) :]
+
+
+def _is_gone(source: int) -> bool:
+    """True when the other end of a socket is closed both ways: nobody will read an answer."""
+    poller = select.poll()
+    poller.register(source, 0)
+    return stat.S_ISSOCK(os.fstat(source).st_mode) and any(event & select.POLLHUP for _, event in poller.poll(0))
 
 
 async def _until_ready(wait: Callable[[int], Awaitable[None]], descriptor: int) -> None:
@@ -246,19 +225,3 @@ async def _until_ready(wait: Callable[[int], Awaitable[None]], descriptor: int) 
     except PermissionError:
         # A regular file cannot be waited for and never blocks.
         await anyio.lowlevel.checkpoint()
-
-
-class _claimed_streams:  # noqa: N801 - reads as a function at its one use
-    """Private copies of standard input and output; the originals lead to nothing and to stderr meanwhile."""
-
-    def __enter__(self) -> tuple[int, int]:
-        self._source, self._sink = os.dup(0), os.dup(1)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.close(nothing)
-        os.dup2(2, 1)
-        return self._source, self._sink
-
-    def __exit__(self, *_: object) -> None:
-        os.dup2(self._source, 0)
-        os.dup2(self._sink, 1)

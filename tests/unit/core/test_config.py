@@ -47,6 +47,9 @@ SAMPLES: dict[str, tuple[str, str, Any, tuple[Any, Any, Any]]] = {
     "prewarm": ("false", "on", False, (False, True, False)),
     "watch": ("false", "YES", False, (False, True, False)),
     "token_file": ('"/f"', "/e", "/g", ("/f", "/e", "/g")),
+    "audit_log": ('"/f"', "/e", "/g", ("/f", "/e", "/g")),
+    "daemon": ("false", "YES", False, (False, True, False)),
+    "runtime_dir": ('"/f"', "/e", "/g", ("/f", "/e", "/g")),
 }
 
 

@@ -115,6 +115,29 @@ def test_without_a_clean_close_the_text_files_and_the_structure_are_checked(orig
         assert check_refused_or_right(root, target, expected) == (number > 0)
 
 
+def test_a_deletion_file_that_no_commit_names_is_a_leftover_and_not_damage(copy) -> None:
+    root, folder, expected = copy
+    next(folder.glob("index-*/fingerprint.json")).unlink()
+    text = next(folder.glob("index-*/text"))
+    for segment in json.loads((text / "meta.json").read_text())["segments"]:
+        # What a kill in the middle of writing the next deletions leaves: torn, and with an opstamp of its own.
+        (text / f"{segment['segment_id'].replace('-', '')}.99999.del").write_bytes(b"torn")
+    assert not check_refused_or_right(root, folder, expected)
+    with opened(root, folder) as index:
+        run(index)
+        assert index.status().schema_status is SchemaStatus.COMPATIBLE
+
+
+def test_a_damaged_deletion_file_of_a_commit_is_noticed(copy) -> None:
+    root, folder, expected = copy
+    next(folder.glob("index-*/fingerprint.json")).unlink()
+    deletions = list(folder.glob("index-*/text/*.del"))
+    assert deletions, "nothing was deleted: the test proves nothing"
+    for path in deletions:
+        path.write_bytes(b"torn")
+    assert check_refused_or_right(root, folder, expected)
+
+
 def test_another_schema_version_asks_for_a_rebuild(copy) -> None:
     root, folder, _ = copy
     database = sqlite3.connect(next(folder.glob("index-*/manifest.db")))
@@ -129,7 +152,7 @@ def test_another_schema_version_asks_for_a_rebuild(copy) -> None:
         assert caught.value.code is ErrorCode.INDEX_INCOMPATIBLE
 
 
-@pytest.mark.parametrize("kind", ["database", "meta", "pointer", "garbage", "other root"])
+@pytest.mark.parametrize("kind", ["database", "meta", "segments", "pointer", "garbage", "other root"])
 def test_foreign_files_are_refused_and_force_builds_anew(copy, kind: str, tmp_path: Path) -> None:
     root, folder, expected = copy
     index_folder = next(folder.glob("index-*"))
@@ -142,6 +165,9 @@ def test_foreign_files_are_refused_and_force_builds_anew(copy, kind: str, tmp_pa
         meta = json.loads((index_folder / "text/meta.json").read_text())
         meta["schema"] = meta["schema"][:2]
         (index_folder / "text/meta.json").write_text(json.dumps(meta))
+    elif kind == "segments":
+        (index_folder / "fingerprint.json").unlink()
+        (index_folder / "text/meta.json").write_text('{"segments": [{"segment_id": "x"}, 7]}')
     elif kind == "pointer":
         (folder / "current").write_bytes(b"../../etc\xff")
     elif kind == "garbage":

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from sightline_core.errors import ErrorCode
 from sightline_core.types import Completeness, Note, Source, SourceStatus
 from sightline_server.completeness import Facts, ToolKind, decide
 
@@ -138,3 +139,10 @@ def test_every_kind_and_status_is_decided() -> None:
 def test_warnings_come_cuts_first_then_holes_then_servers_then_remarks() -> None:
     _, warnings = decide(SEARCH, facts(server("down"), cuts=1, holes=1, notes=1))
     assert [note.code for note in warnings] == ["max_tokens", "first_index", "lsp_down", "drift"]
+
+
+@pytest.mark.parametrize("code", ErrorCode)
+def test_a_call_that_failed_never_says_that_its_answer_is_complete(code: ErrorCode) -> None:
+    label, warnings = decide(INDEX, Facts(failure=code))
+    assert label is (TRUNCATED if code is ErrorCode.DEADLINE_EXCEEDED else PARTIAL)
+    assert not warnings

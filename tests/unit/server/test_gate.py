@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+import socket
 from pathlib import Path
 
 import pytest
 
 from sightline_core.config import Config
 from sightline_core.errors import ErrorCode, SightlineError
+from sightline_server.serving import _listen
 from sightline_server.transports.gate import Gate, is_loopback, make_gate
 
 TOKEN = "correct-horse-battery"
@@ -185,3 +187,8 @@ def test_a_token_file_without_a_usable_token_is_a_start_up_error(tmp_path: Path,
 def test_a_missing_token_file_is_a_start_up_error(tmp_path: Path) -> None:
     assert refusal(Config(token_file=str(tmp_path / "missing")), {}) is ErrorCode.INVALID_INPUT
     assert refusal(Config(), {"SIGHTLINE_TOKEN": "short"}) is ErrorCode.INVALID_INPUT
+
+
+def test_the_listener_names_tcp_so_that_answers_leave_at_once() -> None:
+    with _listen(Config(port=0)) as listener:
+        assert listener.proto == socket.IPPROTO_TCP

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_server.envelope import Metadata, WireModel, error_body, to_json
 from sightline_server.schema import input_schema, output_schema
-from sightline_server.tools import TOOLS
 from sightline_server.tools.base import Args, Result
+from sightline_server.tools.table import TOOLS
 
 
 class Colour(StrEnum):

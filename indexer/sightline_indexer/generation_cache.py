@@ -1,0 +1,26 @@
+"""What searches asked of one generation and will ask again: facts of files and how many files hold a word.
+
+**Invariant**: everything in it was read from that generation, which never changes; a new generation begins empty.
+Shared by the threads of a process: entries are only added, and losing one costs a question to the index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sightline_indexer.manifest import FileFacts
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationCache:
+    """`frequencies` leads from a field and a word to the number of files, `facts` from a file's id to it."""
+
+    generation: int
+    facts: dict[int, FileFacts] = field(default_factory=dict[int, FileFacts])
+    frequencies: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+
+    def keep_frequency(self, key: tuple[str, str], files: int, bound: int) -> None:
+        """Remember a frequency; beyond `bound` all are forgotten first."""
+        if len(self.frequencies) >= bound:
+            self.frequencies.clear()
+        self.frequencies[key] = files

@@ -1,0 +1,1 @@
+"""Setting up the agents' clients: which files they read, and edits that keep everything else in them."""

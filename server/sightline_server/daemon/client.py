@@ -1,0 +1,60 @@
+"""A command's questions to a daemon that runs already; a command never starts one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sightline_core.config import Config
+from sightline_core.progress import Progress, Stage
+from sightline_server.daemon.link import greet
+from sightline_server.daemon.places import NoDaemonError, Place, place_of
+from sightline_server.daemon.wire import Lines, NotServedError, hello, raise_refusal
+
+
+def command_link(config: Config, path: str) -> Lines | None:
+    """A link for questions about the workspace that holds `path`; None when the command must work alone."""
+    if not config.daemon:
+        return None
+    try:
+        return greet(place_of(config), hello("command", path=path), config.limits)
+    except (OSError, EOFError, NoDaemonError, NotServedError):
+        return None
+
+
+def ask_tool(link: Lines, config: Config, tool: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """The structured content of one tool call; None when the daemon is gone and the command must work alone."""
+    # Longer than any call may take, so that the daemon's own deadline speaks first.
+    seconds = config.limits.call_deadline_s + config.limits.daemon_hello_s
+    try:
+        return link.ask({"tool": tool, "arguments": arguments}, seconds)["body"]
+    except (OSError, EOFError):
+        return None
+
+
+def ask_job(
+    link: Lines, config: Config, *, full: bool, force: bool, show: Callable[[Progress], None]
+) -> dict[str, Any] | None:
+    """How a job ended, with its progress shown; None when the daemon went away. Raises what the job failed with."""
+    seconds = config.limits.write_lock_wait_s
+    try:
+        reply = link.ask({"full": full, "force": force}, seconds)
+        while "progress" in reply:
+            fields: dict[str, Any] = {**reply["progress"], "stage": Stage(reply["progress"]["stage"])}
+            show(Progress(**fields))
+            reply = link.read(seconds)
+    except (OSError, EOFError):
+        return None
+    raise_refusal(reply)
+    return reply
+
+
+def ask_control(place: Place, config: Config, ask: str) -> dict[str, Any] | None:
+    """The answer of a daemon about itself; None when nobody answers there."""
+    from sightline_server.daemon.link import connect
+
+    try:
+        with connect(place, config.limits) as connection:
+            return Lines(connection).ask(hello("control", ask=ask), config.limits.daemon_hello_s)
+    except (OSError, EOFError, NoDaemonError):
+        return None

@@ -1,0 +1,1 @@
+"""The page for people at `/ui`: its files, and how they are served."""
