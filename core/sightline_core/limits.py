@@ -88,7 +88,7 @@ class Limits:
     # -- watching ------------------------------------------------------------------------------
     watch_quiet_ms: int = 60
     watch_max_delay_ms: int = 250
-    watch_burst_paths: int = 1_000
+    watch_burst_paths: int = 4_000
     watch_burst_settle_ms: int = 2_000
     watch_queue_events: int = 200_000
     watch_reconcile_interval_s: float = 600.0

@@ -9,13 +9,13 @@ from __future__ import annotations
 import tantivy
 
 from sightline_indexer import schema
-from sightline_indexer.file_traits import FileTrait, marks_of
+from sightline_indexer.file_traits import marks_of
 from sightline_indexer.records import Extracted
 
 
 def file_document(file: Extracted, file_id: int, text_schema: tantivy.Schema) -> tantivy.Document:
     """The document of one file; raises ValueError when a value does not fit the schema."""
-    marks = marks_of(FileTrait(file.traits))
+    marks = marks_of(file.traits)
     fields: dict[str, str | int] = {
         schema.KEY: file.path,
         schema.FILE: file_id,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import IntFlag
+from functools import cache
 
 
 class FileTrait(IntFlag):
@@ -60,9 +61,10 @@ def traits_of(path: str, data: bytes) -> FileTrait:
     return traits
 
 
-def marks_of(traits: FileTrait) -> str:
-    """The marks of the text index for these traits, joined by spaces."""
-    return " ".join((trait.name or "").lower() for trait in FileTrait if trait in traits)
+@cache
+def marks_of(traits: int) -> str:
+    """The marks of the text index for the number of some traits, joined by spaces."""
+    return " ".join((trait.name or "").lower() for trait in FileTrait if trait & traits)
 
 
 def _says_generated(head: bytes) -> bool:

@@ -73,14 +73,13 @@ class FileFacts(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(NamedTuple):
     """What decides whether a file must be read again."""
 
     size: int
     mtime_ns: int
     inode: int
-    racy: bool
+    racy: int  # as SQLite has it: each look at a tree makes one of these a file
     digest: bytes
 
 
@@ -183,12 +182,12 @@ def known_files(
     sql = f"SELECT path, size, mtime_ns, inode, racy, digest FROM files WHERE {_LIVE}"  # noqa: S608
     if paths is None:
         rows = connection.execute(sql, {"generation": generation})
-        return {row[0]: KnownFile(row[1], row[2], row[3], bool(row[4]), row[5]) for row in rows}
+        return {row[0]: KnownFile._make(row[1:]) for row in rows}
     known: dict[str, KnownFile] = {}
     for path in paths:
         row = connection.execute(sql + " AND path = :path", {"generation": generation, "path": path}).fetchone()
         if row is not None:
-            known[path] = KnownFile(row[1], row[2], row[3], bool(row[4]), row[5])
+            known[path] = KnownFile._make(row[1:])
     return known
 
 
@@ -243,9 +242,9 @@ class ManifestWriter:
         sql.execute("DELETE FROM generations WHERE generation < ?", (published,))
         self._generation = base + 1
 
-    def put(self, file: Extracted) -> int:
-        """Add a file, or a new version of it; returns the id of its row."""
-        self.remove(file.path)
+    def put(self, file: Extracted) -> tuple[int, bool]:
+        """Add a file, or a new version of it; returns the id of its row and whether there was an older one."""
+        is_known = self.remove(file.path)
         sql = self._connection
         file_id = sql.execute(
             "INSERT INTO files (path, born, died, size, mtime_ns, inode, racy, digest, language, traits, problem,"
@@ -262,7 +261,7 @@ class ManifestWriter:
                 [(file_id, ordinal, *entry) for ordinal, entry in enumerate(file.symbols)],
             )
             sql.execute("INSERT INTO texts VALUES (?, ?)", (file_id, file.texts))
-        return file_id
+        return file_id, is_known
 
     def remove(self, path: str) -> bool:
         """End a file's life with this generation; False when there was none."""

@@ -183,11 +183,11 @@ def _tasks(found: Mapping[str, FoundFile], known: Mapping[str, KnownFile], *, re
 
 def is_changed(old: KnownFile, file: FoundFile) -> bool:
     """Whether the stat of a file leaves open that its content is another one."""
-    return old.racy or (old.size, old.mtime_ns, old.inode) != (file.size, file.mtime_ns, file.inode)
+    return bool(old.racy) or (old.size, old.mtime_ns, old.inode) != (file.size, file.mtime_ns, file.inode)
 
 
 def _extract(work: Pass, tasks: list[SizedTask], found: Mapping[str, FoundFile], tally: Tally) -> None:
-    clock = _CommitClock(work.limits)
+    clock = _CommitClock(work.limits, is_first=not work.was_complete)
     if tasks:
         work.board.report(Stage.PARSING, tally.counters())
     for answer in work.pool.run(tasks, work.cancelled):
@@ -230,11 +230,14 @@ def _with_stat(file: Extracted, found: FoundFile) -> Extracted:
 
 
 class _CommitClock:
-    """When to publish in the middle of a pass: early once, then ever more rarely, because commits cost merges."""
+    """When to publish in the middle of a pass: early once, then ever more rarely, because commits cost merges.
 
-    def __init__(self, limits: Limits) -> None:
-        self._interval = limits.index_first_commit_s
+    An index that is there already can wait: the first time falls away.
+    """
+
+    def __init__(self, limits: Limits, *, is_first: bool) -> None:
         self._factor = limits.index_commit_factor
+        self._interval = limits.index_first_commit_s * (1 if is_first else self._factor)
         self._last = time.monotonic()
 
     def is_due(self) -> bool:

@@ -95,7 +95,8 @@ class WorkspaceIndex:
         self._health = Health(SchemaStatus.NOT_INDEXED)
         self._figures = NO_FIGURES
         self._checked_at: float | None = None
-        self._failed = False
+        self._is_behind = False
+        self._sees_all = False
 
     # -- life ----------------------------------------------------------------------------------
 
@@ -232,10 +233,12 @@ class WorkspaceIndex:
             more, self._more = self._more, None
             # Whoever comes after this must not join: the job is about to end.
             self._takes_more = more is not None
-            if more is None:
-                self._failed = False
-                if self._active is not None and self._active.paths is None:
-                    self._checked_at = time.monotonic()
+            if more is not None:
+                self._sees_all = self._sees_all or more.paths is None
+            elif self._sees_all:
+                # A look at some paths says nothing of what an earlier job left out.
+                self._is_behind = False
+                self._checked_at = time.monotonic()
             return more
 
     def _unfinished_job(self) -> Job | None:
@@ -268,6 +271,7 @@ class WorkspaceIndex:
                 self._active.end_cancelled()
                 return None
             self._takes_more = True
+            self._sees_all = self._active is not None and self._active.paths is None
             return self._active
 
     def _wait_for_job(self) -> bool:
@@ -282,7 +286,7 @@ class WorkspaceIndex:
         self._pool.shrink(1)
         with self._changed:
             good = job.state is JobState.PUBLISHED
-            self._failed = self._failed or job.state is JobState.FAILED
+            self._is_behind = self._is_behind or not good
             if self._more is not None and good and self._next is None:
                 self._next = Job(JobMode.INCREMENTAL, "follow-up", force=False, paths=self._more.paths)
                 self._remember(self._next)
@@ -373,12 +377,18 @@ class WorkspaceIndex:
         watcher = self._watcher
         if active is not None or (watcher is not None and watcher.pending):
             return Freshness.SYNCING
-        if self._failed or self._checked_at is None:
+        if self._knows_of_more() or self._checked_at is None:
             return Freshness.STALE
         if watcher is not None and watcher.state is WatcherState.WATCHING:
             return Freshness.FRESH
         age = time.monotonic() - self._checked_at
         return Freshness.FRESH if age <= self._limits.stale_check_age_s else Freshness.STALE
+
+    def _knows_of_more(self) -> bool:
+        """Whether a job ended without bringing in what it was for: one that was cancelled just as one that failed."""
+        with self._changed:
+            job = self._active
+            return self._is_behind or (job is not None and job.is_over and job.state is not JobState.PUBLISHED)
 
     def _current_health(self) -> Health:
         with self._stores:

@@ -82,8 +82,10 @@ class IndexWriter:
         """Add a file, or replace it."""
         self._begin()
         self._dirty = True
-        file_id = self._rows.put(file)
-        self._text.delete_documents_by_term(schema.KEY, file.path)
+        file_id, is_known = self._rows.put(file)
+        if is_known:
+            # Each deletion is looked for in every segment: a first index has none to look for.
+            self._text.delete_documents_by_term(schema.KEY, file.path)
         if file.problem not in SKIPPING_PROBLEMS:
             self._text.add_document(file_document(file, file_id, self._schema))
 

@@ -6,11 +6,13 @@ import resource
 import signal
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sightline_core.errors import ErrorCode, SightlineError
+from sightline_core.limits import DEFAULT_LIMITS
 from sightline_core.types import JobState, SchemaStatus
 from support.index_kit import WAIT_S, opened, paths_with_word, run, write_tree
 
@@ -40,7 +42,9 @@ def check_old_index_answers(index) -> None:
 def test_a_full_disk_fails_the_job_and_not_the_index(tmp_path: Path, tiny_disk: Path) -> None:
     root = tmp_path / "tree"
     write_tree(root, SMALL)
-    with opened(root, tiny_disk / "index") as index:
+    # What a slow job publishes before it fails fills the disk for good, and then nothing can be written any more.
+    limits = replace(DEFAULT_LIMITS, index_first_commit_s=WAIT_S)
+    with opened(root, tiny_disk / "index", limits=limits) as index:
         run(index)
         for _ in range(3):
             write_tree(root, LARGE)

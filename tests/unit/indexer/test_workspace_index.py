@@ -273,3 +273,19 @@ def test_the_index_holds_no_text_of_the_files(root: Path, tmp_path: Path) -> Non
     for path in (tmp_path / "index").rglob("*"):
         if path.is_file():
             assert b"zebra giraffe" not in path.read_bytes(), path
+
+
+def test_after_a_cancelled_sync_the_index_calls_itself_stale_until_a_good_one(root: Path, tmp_path: Path) -> None:
+    with opened(root, tmp_path / "index") as index:
+        run(index)
+        assert index.status().freshness is Freshness.FRESH
+        write_tree(root, {f"new{number}.py": "delta = 1\n" for number in range(2000)})
+        job = index.start_job(mode=None, force=False, reason="test")
+        index.cancel(job.job_id)
+        assert job.wait(WAIT_S)
+        assert job.state is JobState.CANCELLED
+        assert index.status().freshness is Freshness.STALE
+        run(index, paths=frozenset({"README.md"}))
+        assert index.status().freshness is Freshness.STALE
+        run(index)
+        assert index.status().freshness is Freshness.FRESH
