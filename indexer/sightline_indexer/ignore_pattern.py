@@ -234,6 +234,8 @@ def _compile(tokens: list[_Token], *, negated: bool, directory_only: bool, by_pa
     matches = compile_regex(regex, backtracks=backtracks)
     if matches is None:
         return None
+    if backtracks:
+        matches = _guarded(matches, _longest_literal(tokens))
     kind = PatternKind.PATH_GLOB if by_path else PatternKind.NAME_GLOB
     return Pattern(
         kind,
@@ -250,6 +252,23 @@ def _compile(tokens: list[_Token], *, negated: bool, directory_only: bool, by_pa
 def _literal(tokens: list[_Token]) -> bytes | None:
     plain = [token for token in tokens if isinstance(token, int)]
     return bytes(plain) if len(plain) == len(tokens) else None
+
+
+def _longest_literal(tokens: list[_Token]) -> bytes:
+    """The longest text that every match holds."""
+    runs, run = [b""], bytearray()
+    for token in tokens:
+        if isinstance(token, int):
+            run.append(token)
+        else:
+            runs.append(bytes(run))
+            run.clear()
+    return max(*runs, bytes(run), key=len)
+
+
+def _guarded(matches: Callable[[bytes], object], needed: bytes) -> Callable[[bytes], object]:
+    """The same decision, made by a look for `needed` wherever that is absent: the safe engine costs ten times that."""
+    return lambda text: needed in text and matches(text)
 
 
 def _literal_parent(tokens: list[_Token]) -> bytes:
