@@ -4,6 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= $(CURDIR)
 PORT   ?= 9100
+JOBS   ?= 2
 
 .PHONY: run test test-servers test-ui check format docs wheel-smoke gates crash daemon-kills soak bench pictures bench-daemon bench-index quality clean help
 
@@ -26,8 +27,9 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 run: $(VENV)/.run   ## index a directory (DIR=…) and serve it over HTTP on PORT
 	@$(BIN)/sightline serve-mcp --transport http --port $(PORT) --workspace "$(DIR)"
 
+# A file of tests stays in one process: its fixtures are shared. `make test JOBS=0` runs them one after the other.
 test: $(VENV)/.dev  ## run the tests with what the package index offers
-	$(BIN)/python -m pytest -q -m "not servers and not ui" $(ARGS)
+	$(BIN)/python -m pytest -q -m "not servers and not ui" -n $(JOBS) --dist loadfile $(ARGS)
 
 test-servers: $(VENV)/.dev  ## run the tests that need language servers from npm and Go
 	PATH="$(CURDIR)/.cache/servers/node_modules/.bin:$(CURDIR)/.cache/servers/bin:$$PATH" tests/support/install_servers
