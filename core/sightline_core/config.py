@@ -46,6 +46,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("auto_workspace", bool, "register unknown workspaces on demand"),
     Setting("allowed_root", list, "directories below which workspaces may be discovered"),
     Setting("toolset", list, "toolsets or single tools to offer"),
+    Setting("allow_write", bool, "let tools change files of a workspace; none of this release does"),
     Setting("prewarm", bool, "open indexes at start"),
     Setting("watch", bool, "watch workspaces for changes"),
     Setting("token_file", str, "file that holds the bearer token of the HTTP transport"),
@@ -67,6 +68,7 @@ class Config:
     auto_workspace: bool = False
     allowed_root: tuple[str, ...] = ()
     toolset: tuple[str, ...] = ("default",)
+    allow_write: bool = False
     prewarm: bool = True
     watch: bool = True
     token_file: str = ""

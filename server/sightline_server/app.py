@@ -63,6 +63,7 @@ class Services:
             tools=select_tools(self.config.toolset) if choice is None else choice.tools,
             default_workspace=default,
             discovery=None if choice is None else choice.discovery,
+            may_write=self.config.allow_write if choice is None else choice.may_write,
             call_limit=limits.max_inflight_calls_per_session,
             outbox=Outbox(limits.max_unsent_messages),
         )

@@ -84,6 +84,7 @@ async def answer_call(
     workspace: Workspace | None = None
     try:
         with _admitted(services, session):
+            _check_permission(session, tool)
             args = parse_arguments(tool, arguments)
             workspace = _workspace(services, session, tool, args)
             return await _run(services, session, tool, args, workspace, progress or ProgressReporter())
@@ -191,6 +192,15 @@ def _workspace(services: Services, session: Session, tool: AnyTool, args: Args) 
 def _failure(error: SightlineError, workspace: Workspace | None) -> Outcome:
     metadata = build_metadata(ToolKind.INDEX, Facts(failure=error.code), workspace)
     return Outcome(error_body(error, metadata), is_error=True)
+
+
+def _check_permission(session: Session, tool: AnyTool) -> None:
+    if tool.writes_workspace and not session.may_write:
+        raise SightlineError(
+            ErrorCode.WRITE_NOT_ALLOWED,
+            f"{tool.name} changes files, which this session may not.",
+            hint="Start the server with --allow-write.",
+        )
 
 
 @contextmanager

@@ -130,8 +130,8 @@ def describe_tool(tool: AnyTool) -> types.Tool:
         output_schema=output_schema(tool.result),
         annotations=types.ToolAnnotations(
             title=tool.title,
-            read_only_hint=not tool.changes_state,
-            destructive_hint=False,
+            read_only_hint=not (tool.changes_state or tool.writes_workspace),
+            destructive_hint=tool.writes_workspace,
             idempotent_hint=True,
             open_world_hint=False,
         ),

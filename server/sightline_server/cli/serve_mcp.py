@@ -21,6 +21,9 @@ def _configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--toolset", metavar="LIST", help="toolsets or tools, separated by commas (default: default)")
     parser.add_argument(
+        "--allow-write", action="store_true", default=None, help="let tools change files (none of this release does)"
+    )
+    parser.add_argument(
         "--no-prewarm", dest="prewarm", action="store_false", default=None, help="open indexes at first use only"
     )
     parser.add_argument(
@@ -48,6 +51,7 @@ def _run(args: argparse.Namespace) -> int:
         auto_workspace=args.auto_workspace,
         allowed_root=args.allowed_root,
         toolset=args.toolset.split(",") if args.toolset is not None else None,
+        allow_write=args.allow_write,
         prewarm=args.prewarm,
         watch=args.watch,
         token_file=args.token_file,

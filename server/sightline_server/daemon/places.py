@@ -22,7 +22,7 @@ from sightline_core.limits import Limits
 from sightline_core.version import __version__
 
 SERVICE_SETTINGS = ("data_dir", "watch", "audit_log")
-SESSION_SETTINGS = ("workspace", "auto_workspace", "allowed_root", "toolset", "prewarm")
+SESSION_SETTINGS = ("workspace", "auto_workspace", "allowed_root", "toolset", "allow_write", "prewarm")
 OWN_SETTINGS = ("transport", "port", "bind", "token_file", "daemon", "runtime_dir")
 # The kernel's structure has 108 bytes (104 elsewhere), with the final zero.
 _MAX_ADDRESS_BYTES = 100

@@ -35,7 +35,7 @@ def make_session(services: Services, greeting: Mapping[str, Any]) -> LiveSession
     named = tuple(services.workspaces.register(path, Origin.NAMED) for path in config.workspace)
     start: Any = greeting.get("start_directory")
     default = services.workspaces.default_for(start if isinstance(start, str) else None, named)
-    session = services.new_session(TransportKind.STDIO, Choice(tools, default, discovery))
+    session = services.new_session(TransportKind.STDIO, Choice(tools, default, discovery, config.allow_write))
     chosen = dict.fromkeys(found for found in (*named, default) if found is not None)
     return LiveSession(session, int(greeting.get("pid", 0)), tuple(chosen), config.prewarm)
 

@@ -33,11 +33,12 @@ class TransportKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a session brings of its own where the process serves many: tools, default workspace, discovery."""
+    """What a session brings of its own where the process serves many: tools, workspace, discovery, permission."""
 
     tools: Mapping[str, AnyTool]
     default_workspace: Workspace | None
     discovery: Discovery
+    may_write: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -51,6 +52,7 @@ class Session:
     outbox: Outbox
     shared: bool = False
     discovery: Discovery | None = None
+    may_write: bool = False
     session_id: str = field(default_factory=lambda: secrets.token_hex(8))
     client_name: str = ""
     active_calls: int = 0

@@ -107,7 +107,7 @@ class Tool(Generic[A, R]):
     """One tool of the server.
 
     `list_field` names the list of the result that is cut when the answer is too large. `needs_workspace` is
-    False for tools that work without any.
+    False for tools that work without any. One that `writes_workspace` runs only in a session that may.
     """
 
     name: str
@@ -121,6 +121,7 @@ class Tool(Generic[A, R]):
     in_default_set: bool = True
     needs_workspace: bool = True
     changes_state: bool = False
+    writes_workspace: bool = False
     list_field: str = ""
 
 

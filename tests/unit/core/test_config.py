@@ -41,6 +41,7 @@ SAMPLES: dict[str, tuple[str, str, Any, tuple[Any, Any, Any]]] = {
     "port": ("1", "2", 3, (1, 2, 3)),
     "bind": ('"::1"', "localhost", "127.0.0.2", ("::1", "localhost", "127.0.0.2")),
     "workspace": ('["/f"]', "/a:/b", ["/g"], (("/f",), ("/a", "/b"), ("/g",))),
+    "allow_write": ("true", "no", True, (True, False, True)),
     "auto_workspace": ("true", "no", True, (True, False, True)),
     "allowed_root": ('["/f"]', "/a:/b", ["/g"], (("/f",), ("/a", "/b"), ("/g",))),
     "toolset": ('["core"]', "core,all", ["all"], (("core",), ("core", "all"), ("all",))),
