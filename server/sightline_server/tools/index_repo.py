@@ -6,39 +6,28 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sightline_core.types import JobMode, JobState
+from sightline_core.types import JobMode
 from sightline_indexer.job import Job
 from sightline_server.completeness import ToolKind
-from sightline_server.tools.base import Answer, Args, Call, Result, Tool, Toolset
-from sightline_server.tools.job_answers import progress_token, wait_with_progress
+from sightline_server.tools.base import Answer, Call, Tool, Toolset
+from sightline_server.tools.job_answers import JobArgs, JobResult, progress_token, serve_by_job
 
 
-class IndexRepoArgs(Args):
+class IndexRepoArgs(JobArgs):
     """How to index."""
 
     force: Annotated[bool, Field(description="Rebuild from nothing, even where nothing changed.")] = False
-    wait: Annotated[bool, Field(description="Answer when the job is over (or after 45 s with it still running).")] = (
-        False
-    )
 
 
-class IndexRepoResult(Result):
+class IndexRepoResult(JobResult):
     """The job that serves the request."""
 
-    job_id: str
-    progress_token: Annotated[str, Field(description="Names the job in progress notifications.")]
-    status: JobState
-    mode: JobMode
     file_count: int | None = None
 
 
 async def run(call: Call, args: IndexRepoArgs) -> Answer[IndexRepoResult]:
     """Start or join a job."""
-    index = await call.index()
-    job = index.start_job(mode=JobMode.FULL, force=args.force, reason="index_repo")
-    if args.wait:
-        await wait_with_progress(call, job)
-    return Answer(shown(job))
+    return Answer(shown(await serve_by_job(call, args, JobMode.FULL, "index_repo")))
 
 
 def shown(job: Job) -> IndexRepoResult:

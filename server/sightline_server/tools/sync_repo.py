@@ -6,39 +6,28 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sightline_core.types import JobMode, JobState
+from sightline_core.types import JobMode
 from sightline_indexer.job import Job
 from sightline_server.completeness import ToolKind
-from sightline_server.tools.base import Answer, Args, Call, Result, Tool, Toolset
-from sightline_server.tools.job_answers import progress_token, wait_with_progress
+from sightline_server.tools.base import Answer, Call, Tool, Toolset
+from sightline_server.tools.job_answers import JobArgs, JobResult, progress_token, serve_by_job
 
 
-class SyncRepoArgs(Args):
+class SyncRepoArgs(JobArgs):
     """How to sync."""
 
     force: Annotated[bool, Field(description="Read every file again instead of trusting size and time.")] = False
-    wait: Annotated[bool, Field(description="Answer when the job is over (or after 45 s with it still running).")] = (
-        False
-    )
 
 
-class SyncRepoResult(Result):
+class SyncRepoResult(JobResult):
     """The job that serves the request."""
 
-    job_id: str
-    progress_token: Annotated[str, Field(description="Names the job in progress notifications.")]
-    status: JobState
-    mode: JobMode
     changed_files: int | None = None
 
 
 async def run(call: Call, args: SyncRepoArgs) -> Answer[SyncRepoResult]:
     """Start or join a job."""
-    index = await call.index()
-    job = index.start_job(mode=JobMode.INCREMENTAL, force=args.force, reason="sync_repo")
-    if args.wait:
-        await wait_with_progress(call, job)
-    return Answer(shown(job))
+    return Answer(shown(await serve_by_job(call, args, JobMode.INCREMENTAL, "sync_repo")))
 
 
 def shown(job: Job) -> SyncRepoResult:
