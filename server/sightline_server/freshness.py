@@ -53,6 +53,8 @@ async def apply_policy(call: Call, policy: FreshnessPolicy) -> None:
     if policy is FreshnessPolicy.STRICT:
         await _catch_up(call, index)
     elif policy is FreshnessPolicy.BALANCED and index.status().freshness is Freshness.STALE:
+        if not call.services.indexes.starts_jobs_unasked:
+            return
         try:
             index.start_job(mode=None, force=False, reason="stale")
         except SightlineError:

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sightline_core.errors import SightlineError
 
 EXIT_FOUND = 0
 EXIT_NOTHING = 1
@@ -26,8 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except SightlineError as error:
-        sys.stderr.write(f"sightline: {error.full_message}\n")
-        return EXIT_ERROR
+        from sightline_server.cli.told import tell_error
+
+        return tell_error(_body(error), as_json=getattr(args, "json", False))
     except KeyboardInterrupt:
         return _EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -37,6 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the last handler of a command
         _tell_fault(error, verbose=bool(getattr(args, "verbose", 0)))
         return EXIT_ERROR
+
+
+def _body(error: SightlineError) -> dict[str, Any]:
+    """The body of a failure that came before any tool was asked, in the shape that tools give."""
+    data = {"data": dict(error.data)} if error.data else {}
+    return {"error": {"code": error.code.value, "message": error.full_message, **data}}
 
 
 def _tell_fault(error: Exception, *, verbose: bool) -> None:

@@ -140,4 +140,4 @@ def _line(check: Check) -> str:
     return f"{mark}  {check.name:<18}  {check.detail}{remedy}\n"
 
 
-DOCTOR = Command("doctor", "tell what is missing and how to get it", _configure, _run, example="sightline doctor")
+DOCTOR = Command("doctor", "tell what to install or repair", _configure, _run, example="sightline doctor")

@@ -1,6 +1,7 @@
 """Running the product inside a command, without a server.
 
-**Invariant**: a command opens exactly the workspace it was given, watches nothing, and starts no job by itself.
+**Invariant**: a command opens exactly the workspace it was given and watches nothing. It brings an index that exists
+up to the disk first, within a box; it never starts a first one, which its end would cut off.
 """
 
 from __future__ import annotations
@@ -47,12 +48,14 @@ def run_on_workspace(args: argparse.Namespace, work: Callable[[Services, Workspa
 
 
 async def call_tool_on(
-    name: str, arguments: dict[str, Any], services: Services, workspace: Workspace
+    name: str, arguments: dict[str, Any], services: Services, workspace: Workspace, *, catch_up: bool
 ) -> dict[str, Any]:
     """The structured content of one tool call on the command's workspace."""
     from sightline_server.dispatch import call_tool
     from sightline_server.sessions.session import TransportKind
 
+    if catch_up:
+        await _catch_up(services, workspace)
     session = services.new_session(TransportKind.MEMORY)
     return (await call_tool(services, session, name, {**arguments, "workspace": workspace.path})).body
 
@@ -69,6 +72,25 @@ def job_in_process(args: argparse.Namespace, *, full: bool, show: Callable[[Prog
         return asdict(await run_job(services, workspace, full=full, force=args.force, show=tell))
 
     return run_on_workspace(args, work)
+
+
+async def _catch_up(services: Services, workspace: Workspace) -> None:
+    """Nobody watched since the last command: look for changes now. What comes too late is labelled `syncing`."""
+    import anyio
+
+    from sightline_core.errors import SightlineError
+    from sightline_core.types import IndexingStatus
+    from sightline_server.job_follow import wait_for
+
+    index = await services.indexes.of(workspace)
+    if index.status().indexing_status is not IndexingStatus.READY:
+        return
+    try:
+        job = index.start_job(mode=None, force=False, reason="command line")
+    except SightlineError:
+        # An index that cannot be used says so in the answer.
+        return
+    await wait_for(job, interval_s=0, deadline=anyio.current_time() + services.config.limits.command_sync_wait_s)
 
 
 def _project_root(path: str) -> str:

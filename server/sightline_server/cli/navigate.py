@@ -12,6 +12,7 @@ from typing import Any
 
 from sightline_server.cli.ask import call_on_workspace
 from sightline_server.cli.command import Command, Group, add_workspace_flags
+from sightline_server.cli.told import for_people, tell_error
 
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+):(?P<column>\d+)")
 Body = dict[str, Any]
@@ -78,28 +79,16 @@ def _target(args: argparse.Namespace) -> Body:
 def _run(args: argparse.Namespace, tool: str, arguments: Body, shown: Show) -> int:
     given = {key: value for key, value in arguments.items() if value is not None}
     body = call_on_workspace(args, tool, given)
-    if args.json:
-        sys.stdout.write(json.dumps(body) + "\n")
     if "error" in body:
-        if not args.json:
-            sys.stderr.write(f"sightline: {_error_text(body)}\n")
-        return 2
+        return tell_error(body, as_json=args.json)
     lines = shown(body)
-    if not args.json:
+    if args.json:
+        sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n")
+    else:
         for warning in body["metadata"].get("warnings", ()):
-            sys.stderr.write(f"sightline: {warning['message']}\n")
+            sys.stderr.write(f"sightline: {for_people(warning['message'])}\n")
         sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0 if lines else 1
-
-
-def _error_text(body: Body) -> str:
-    error = body["error"]
-    lines = [error["message"]]
-    if error["code"] == "index_not_ready":
-        lines.append("Run `sightline index` first.")
-    for candidate in error.get("data", {}).get("candidates", ()):
-        lines.append(f"\n  {candidate['path']}:{candidate['line']}: {candidate['kind']} {candidate['symbol']}")
-    return " ".join(lines)
 
 
 def _places(body: Body) -> list[str]:

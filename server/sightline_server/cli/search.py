@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline_server.cli.ask import call_on_workspace
 from sightline_server.cli.command import Command, Group, add_workspace_flags
+from sightline_server.cli.told import for_people, tell_error
 
 if TYPE_CHECKING:
     from sightline_server.cli.paint import Paint
@@ -91,9 +92,7 @@ def _answer(args: argparse.Namespace, tool: str, arguments: dict[str, Any]) -> i
     given = {key: value for key, value in arguments.items() if value is not None}
     body = call_on_workspace(args, tool, given)
     if "error" in body:
-        sys.stdout.write(json.dumps(body) + "\n" if args.json else "")
-        sys.stderr.write(f"sightline: {body['error']['message']}\n")
-        return 2
+        return tell_error(body, as_json=args.json)
     if args.json:
         sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n")
     else:
@@ -151,8 +150,8 @@ def _remarks(body: dict[str, Any]) -> list[str]:
     metadata = body["metadata"]
     if metadata["result_completeness"] != "complete":
         remarks.append(f"the answer is {metadata['result_completeness']}:")
-        remarks += [f"  {warning['message']}" for warning in metadata.get("warnings", [])]
-    if metadata["freshness_status"] == "stale" and metadata["indexing_status"] == "ready":
+        remarks += [f"  {for_people(warning['message'])}" for warning in metadata.get("warnings", [])]
+    if metadata["freshness_status"] != "fresh" and metadata["indexing_status"] == "ready":
         remarks.append("the index may be behind the disk; bring it up with: sightline sync")
     return remarks
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from sightline_server.cli.ask import call_on_workspace, status_source
 from sightline_server.cli.command import Command, Group, add_workspace_flags, config_of
+from sightline_server.cli.told import tell_error
 
 
 def _configure_status(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,7 @@ def _configure_cancel(parser: argparse.ArgumentParser) -> None:
 def _run_status(args: argparse.Namespace) -> int:
     if args.watch:
         return _watch(args)
-    return _show(args, call_on_workspace(args, "index_status", {}))
+    return _show(args, call_on_workspace(args, "index_status", {}, catch_up=False))
 
 
 def _watch(args: argparse.Namespace) -> int:
@@ -48,22 +49,16 @@ def _watch(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace, body: dict[str, Any]) -> int:
-    if args.json:
-        sys.stdout.write(json.dumps(body) + "\n")
-    elif "error" in body:
-        sys.stderr.write(f"sightline: {body['error']['message']}\n")
-    else:
-        sys.stdout.write(_shown(body))
     if "error" in body:
-        return 2
+        return tell_error(body, as_json=args.json)
+    sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n" if args.json else _shown(body))
     return 0 if body["file_count"] else 1
 
 
 def _run_cancel(args: argparse.Namespace) -> int:
-    body = call_on_workspace(args, "cancel_job", {"job_id": args.job_id})
+    body = call_on_workspace(args, "cancel_job", {"job_id": args.job_id}, catch_up=False)
     if "error" in body:
-        sys.stderr.write(f"sightline: {body['error']['message']}\n")
-        return 2
+        return tell_error(body, as_json=args.json)
     sys.stdout.write(json.dumps(body) + "\n" if args.json else f"job {body['job_id']} is {body['status']}\n")
     return 0
 
