@@ -37,12 +37,16 @@ def run_on_workspace(args: argparse.Namespace, work: Callable[[Services, Workspa
     async def main() -> T:
         async with open_services(config, start_directory=path, sync_on_open=False) as services:
             # A directory inside a known workspace means that workspace, as in a tool call.
-            workspace = services.workspaces.find(path) or services.workspaces.register(
-                _project_root(path), Origin.NAMED
-            )
+            known = services.workspaces.find(path)
+            workspace = known or services.workspaces.register(_project_root(path), Origin.NAMED)
             # A folder inside a workspace must not become a workspace because a command was run there.
             services.start_directory = workspace.path
-            return await work(services, workspace)
+            try:
+                return await work(services, workspace)
+            finally:
+                # Nor may a folder that was only asked about: everything below it would belong to it from then on.
+                if known is None and not _has_index(workspace):
+                    services.workspaces.evict(workspace)
 
     return anyio.run(main)
 
@@ -93,13 +97,24 @@ async def _catch_up(services: Services, workspace: Workspace) -> None:
     await wait_for(job, interval_s=0, deadline=anyio.current_time() + services.config.limits.command_sync_wait_s)
 
 
+def _has_index(workspace: Workspace) -> bool:
+    from sightline_core.types import IndexingStatus
+
+    built = (IndexingStatus.READY, IndexingStatus.INDEXING)
+    return workspace.index is not None and workspace.index.status().indexing_status in built
+
+
 def _project_root(path: str) -> str:
     """The enclosing git work tree, so that a command works from any folder of a project; else the path itself."""
+    from sightline_server.workspaces import is_too_broad
+
     current = path
-    while True:
+    # A home directory that is kept in git is not the project of everything in it.
+    while current == path or not is_too_broad(current):
         if os.path.exists(os.path.join(current, ".git")):
             return current
         parent = os.path.dirname(current)
         if parent == current:
-            return path
+            break
         current = parent
+    return path

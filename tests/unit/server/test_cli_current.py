@@ -15,7 +15,7 @@ TIMEOUT_S = 60
 
 
 def run(workspace: Path, *args: str, **extra: str) -> subprocess.CompletedProcess[str]:
-    env = environment(None, SIGHTLINE_DATA_DIR=str(workspace.parent / "data"), **extra)
+    env = environment(None, **({"SIGHTLINE_DATA_DIR": str(workspace.parent / "data")} | extra))
     return subprocess.run(
         command(*args),
         env=env,
@@ -60,6 +60,26 @@ def test_a_workspace_without_an_index_gives_the_command_to_run_and_starts_nothin
     assert "`sightline index`" in asked.stderr
     assert asked.stderr.count("\n") == 1
     assert jobs(workspace) == []
+
+
+def indexed_root(folder: Path, **extra: str) -> Path:
+    assert run(folder, "index", "-q", **extra).returncode == 0
+    return Path(json.loads(run(folder, "status", "--json", **extra).stdout)["repo_root"])
+
+
+def test_a_question_in_a_folder_above_claims_nothing_below(workspace: Path, tmp_path: Path) -> None:
+    data = {"SIGHTLINE_DATA_DIR": str(tmp_path / "data")}
+    assert run(tmp_path, "search", "pay", **data).returncode == 2
+    assert run(tmp_path, "status", **data).returncode == 1
+    assert indexed_root(workspace, **data) == workspace
+
+
+def test_the_home_directory_is_indexed_only_by_name(workspace: Path, tmp_path: Path) -> None:
+    data = {"SIGHTLINE_DATA_DIR": str(tmp_path.parent / f"{tmp_path.name}-data"), "HOME": str(tmp_path)}
+    (tmp_path / ".git").mkdir()
+    assert indexed_root(workspace, **data) == workspace, "dotfiles in git must not make everything one workspace"
+    assert run(tmp_path, "index", "-q", **data).returncode == 2
+    assert run(tmp_path, "index", "-q", str(tmp_path), **data).returncode == 0
 
 
 def test_an_index_that_cannot_catch_up_answers_and_says_so(workspace: Path) -> None:
