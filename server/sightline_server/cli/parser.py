@@ -17,6 +17,7 @@ from sightline_server.cli.navigate import CALLERS, DEF, DIAGNOSTICS, HOVER, REFS
 from sightline_server.cli.search import LOCATE, OUTLINE, SEARCH
 from sightline_server.cli.serve_mcp import SERVE_MCP
 from sightline_server.cli.status import CANCEL, STATUS
+from sightline_server.cli.told import visible
 from sightline_server.cli.trust import TRUST
 
 COMMANDS: tuple[Command, ...] = (
@@ -48,7 +49,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line with the nearest flag."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        sys.stderr.write(f"{self.prog}: {message}{self._nearest(message)}. Try '{self.prog} --help'.\n")
+        sys.stderr.write(f"{self.prog}: {visible(message)}{self._nearest(message)}. Try '{self.prog} --help'.\n")
         raise SystemExit(2)
 
     def _nearest(self, message: str) -> str:
