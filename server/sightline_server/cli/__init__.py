@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import argparse
+
     from sightline_core.errors import SightlineError
 
 EXIT_FOUND = 0
@@ -27,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _fill_closed_streams()
     args = parse(list(sys.argv[1:] if argv is None else argv))
     try:
-        code = args.command.run(args)
+        code = _run(args)
         # A short output is still buffered: a reader that left must be noticed here, not at the interpreter's exit.
         sys.stdout.flush()
         return code
@@ -47,6 +49,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the last handler of a command
         _tell_fault(error, verbose=bool(args.verbose))
         return EXIT_ERROR
+
+
+def _run(args: argparse.Namespace) -> int:
+    try:
+        return args.command.run(args)
+    except ExceptionGroup as group:
+        # What fails inside a task group comes wrapped; people are told of the failure itself.
+        raise _cause(group) from None
+
+
+def _cause(group: ExceptionGroup[Exception]) -> Exception:
+    """The failure that a group holds; one that has a remedy before others."""
+    from sightline_core.errors import SightlineError
+
+    first = (group.subgroup(SightlineError) or group).exceptions[0]
+    return _cause(first) if isinstance(first, ExceptionGroup) else first  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _body(error: SightlineError) -> dict[str, Any]:

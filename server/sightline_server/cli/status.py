@@ -80,7 +80,7 @@ def _shown(body: dict[str, Any]) -> str:
         job = body["active_job"]
         rows.append(("running", f"{job['job_id']}  {job['estimated_completion_pct']}%  {job['message']}"))
     if "problem" in body:
-        rows.append(("problem", body["problem"]))
+        rows.append(("problem", f"{body['problem']}; run: sightline index --force"))
     if "interrupted_recovery_report" in body:
         report = body["interrupted_recovery_report"]
         rows.append(("interrupted", f"{report['interrupted_jobs']} jobs; run: {report['recommended_action']}"))

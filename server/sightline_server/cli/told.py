@@ -19,6 +19,7 @@ COMMANDS = {
     "search_code": "`sightline search`",
     "locate_symbol": "`sightline locate`",
     "get_file_outline": "`sightline outline`",
+    "index_repo with force=true": "`sightline index --force`",
     "index_repo": "`sightline index`",
     "sync_repo": "`sightline sync`",
     "index_status": "`sightline status`",
