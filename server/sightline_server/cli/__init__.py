@@ -76,9 +76,9 @@ def _body(error: SightlineError) -> dict[str, Any]:
 def _tell_system_error(error: OSError, *, verbose: bool) -> int:
     from sightline_server.cli.told import visible
 
-    what = visible(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else "the output"
+    what = f"{visible(os.fsdecode(error.filename))}: " if isinstance(error.filename, str | bytes) else ""
     hint = "" if verbose else " Check it, or run again with -v for more."
-    sys.stderr.write(f"sightline: {what}: {error.strerror or error}.{hint}\n")
+    sys.stderr.write(f"sightline: {what}{error.strerror or error}.{hint}\n")
     if verbose:
         _tell_frames(error)
     _silence_stdout()

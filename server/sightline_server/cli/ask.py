@@ -67,7 +67,7 @@ def status_source(args: argparse.Namespace) -> Generator[Callable[[], Body], Non
 
 @contextmanager
 def _linked(args: argparse.Namespace) -> Generator[tuple[Lines | None, Config], None, None]:
-    set_up_logging(args.verbose)
+    set_up_logging(args.verbose, quiet=True)
     from sightline_core.paths import real_directory
 
     config = config_of(args)

@@ -102,6 +102,15 @@ def test_an_output_that_cannot_be_written_is_no_fault_of_ours(shop: Path, redire
     assert "internal error" not in done.stderr
 
 
+def test_trust_that_cannot_be_stored_is_an_error(shop: Path) -> None:
+    env = environment(None, SIGHTLINE_DATA_DIR=str(shop.parent / "data"))
+    line = f"ulimit -f 0; {shlex.join(command('trust', str(shop)))}"
+    done = subprocess.run(["/bin/sh", "-c", line], env=env, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert run(shop, shop.parent / "data", "trust").returncode == 1
+
+
 @pytest.mark.parametrize(("terminal", "coloured"), [("xterm", True), ("dumb", False)])
 @pytest.mark.parametrize("args", [["locate", "Basket"], ["def", "Basket"], ["sync"]])
 def test_a_terminal_without_colours_gets_none(shop: Path, args: list[str], terminal: str, *, coloured: bool) -> None:
