@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
+from sightline_core.errors import SightlineError
 from sightline_core.languages import languages
 from sightline_core.types import Source
 from sightline_lsp.answers import LiveSymbol
@@ -43,6 +44,7 @@ async def alongside(call: Call, name: str | None, work: Callable[[], Awaitable[T
         return await work(), Live()
     live = Live()
     done: list[T] = []
+    failed: list[SightlineError] = []
 
     async def ask() -> None:
         nonlocal live
@@ -50,7 +52,14 @@ async def alongside(call: Call, name: str | None, work: Callable[[], Awaitable[T
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
-        done.append(await work())
+        try:
+            done.append(await work())
+        except SightlineError as error:
+            # Raised below: a task group would wrap it, and its code and remedy would not reach the caller.
+            failed.append(error)
+            group.cancel_scope.cancel()
+    if failed:
+        raise failed[0]
     return done[0], live
 
 

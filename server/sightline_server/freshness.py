@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -97,5 +98,14 @@ async def _catch_up(call: Call, index: WorkspaceIndex) -> None:
 
 
 def _work(index: WorkspaceIndex, work: Callable[[Snapshot], T]) -> T:
-    with index.snapshot() as snapshot:
-        return work(snapshot)
+    try:
+        with index.snapshot() as snapshot:
+            return work(snapshot)
+    except OSError as error:
+        if os.path.isdir(index.root.path):
+            raise
+        raise SightlineError(
+            ErrorCode.FILE_NOT_FOUND,
+            f"The workspace '{index.root.path}' cannot be read: {error.strerror}.",
+            hint="Check that the directory is still there.",
+        ) from None
