@@ -13,7 +13,7 @@ import anyio
 
 from sightline_core.errors import SightlineError
 from sightline_core.languages import languages
-from sightline_core.types import Source
+from sightline_core.types import Source, SourceStatus
 from sightline_lsp.answers import LiveSymbol
 from sightline_search.names import parse_name
 
@@ -74,5 +74,11 @@ async def ask_servers(call: Call, name: str) -> Live:
     # Names are defined in languages with symbol rules; asking the server of a data format adds nothing.
     known = [name for name in servers.languages_of(workspace) if languages()[name].symbols]
     budget_s = call.limits.lsp_enrich_budget_ms / _MS
-    found = await servers.pool.workspace_symbols(workspace.path, wanted.name, known, budget_s)
+    try:
+        found = await servers.pool.workspace_symbols(workspace.path, wanted.name, known, budget_s)
+    except SightlineError as error:
+        # The pool does not know the folder, which was deleted: the index answers, and says who did not.
+        return Live(
+            sources=tuple(Source(name, SourceStatus.DOWN, detail=error.message, expected=True) for name in known)
+        )
     return Live(found.symbols, found.sources)
