@@ -134,6 +134,7 @@ class Limits:
     default_results: int = 10
     search_threads: int = 8
     strict_wait_s: float = 20.0
+    command_sync_wait_s: float = 3.0
     first_snapshot_wait_s: float = 2.0
     max_suggestions: int = 3
     max_query_words: int = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from sightline_core.progress import Progress
 from sightline_core.types import JobMode, JobState
 from sightline_indexer.job import Job
 from sightline_server.cli.progress_bar import duration
+from sightline_server.cli.told import counted
 from sightline_server.dispatch import finish
 from sightline_server.job_follow import follow
 from sightline_server.tools import index_repo, sync_repo
@@ -21,25 +22,6 @@ from sightline_server.workspace_status import status_of
 if TYPE_CHECKING:
     from sightline_server.app import Services
     from sightline_server.workspaces import Workspace
-
-_SHOWN_LANGUAGES = 8
-# Reasons in words; one that is not here is shown as it is called.
-REASONS = {
-    "ignored": "ignored by git",
-    "hidden": "hidden",
-    "built_in": "in folders that are never code",
-    "cache": "in caches",
-    "too_large": "too large",
-    "too_deep": "too deep",
-    "secret": "secrets",
-    "symlink": "links",
-    "not_regular": "not regular files",
-    "bad_name": "unreadable names",
-    "unreadable": "not readable",
-    "duplicate": "seen twice",
-    "binary": "binary",
-    "parse": "without symbols, since parsing failed",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +62,10 @@ def _summary(job: Job, workspace: Workspace, seconds: float) -> tuple[str, ...]:
         return (job.progress.message,)
     rate = f", {job.changed_files / seconds:,.0f} a second" if job.changed_files and seconds else ""
     rows = (
-        ("files", f"{state.file_count:,} ({job.changed_files:,} new or changed)"),
+        ("files", f"{state.file_count:,} (looked into {job.changed_files:,} that were new or changed)"),
         ("symbols", f"{state.symbol_count:,}"),
-        ("languages", _counted(state.languages)),
-        ("skipped", _counted({REASONS.get(reason, reason): n for reason, n in state.skipped.items()}) or "nothing"),
+        ("languages", counted(state.languages, total=state.file_count)),
+        ("skipped", counted(state.skipped)),
         ("time", f"{duration(seconds)}{rate}"),
     )
     return (f"Indexed {workspace.path}", *(f"  {name:<10} {value}" for name, value in rows))
-
-
-def _counted(table: Mapping[str, int]) -> str:
-    ordered = sorted(table.items(), key=lambda item: -item[1])
-    shown = [f"{count:,} {name or 'other'}" for name, count in ordered[:_SHOWN_LANGUAGES]]
-    if len(ordered) > _SHOWN_LANGUAGES:
-        shown.append(f"{len(ordered) - _SHOWN_LANGUAGES} more")
-    return ", ".join(shown)

@@ -246,8 +246,10 @@ def _argument_error(tool: AnyTool, error: ValidationError) -> SightlineError:
             f"{tool.name} has no argument '{name[:80]}'.",
             hint=f"Did you mean '{near}'?" if near else f"It takes: {', '.join(known)}.",
         )
+    # A check of ours is told in its own words; the library would name the exception that carried them.
+    told = first["msg"].removeprefix("Value error, ")
     return SightlineError(
         _FIELD_CODES.get(name, ErrorCode.INVALID_INPUT),
-        f"{tool.name}: {name}: {first['msg']}.",
-        hint=f"It takes: {', '.join(known)}.",
+        f"{tool.name}: {f'{name}: ' if first['loc'] else ''}{told}.",
+        hint="Correct it and ask again.",
     )

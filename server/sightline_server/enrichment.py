@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
+from sightline_core.errors import SightlineError
 from sightline_core.languages import languages
-from sightline_core.types import Source
+from sightline_core.types import Source, SourceStatus
 from sightline_lsp.answers import LiveSymbol
 from sightline_search.names import parse_name
 
@@ -43,6 +44,7 @@ async def alongside(call: Call, name: str | None, work: Callable[[], Awaitable[T
         return await work(), Live()
     live = Live()
     done: list[T] = []
+    failed: list[SightlineError] = []
 
     async def ask() -> None:
         nonlocal live
@@ -50,7 +52,14 @@ async def alongside(call: Call, name: str | None, work: Callable[[], Awaitable[T
 
     async with anyio.create_task_group() as group:
         group.start_soon(ask)
-        done.append(await work())
+        try:
+            done.append(await work())
+        except SightlineError as error:
+            # Raised below: a task group would wrap it, and its code and remedy would not reach the caller.
+            failed.append(error)
+            group.cancel_scope.cancel()
+    if failed:
+        raise failed[0]
     return done[0], live
 
 
@@ -65,5 +74,11 @@ async def ask_servers(call: Call, name: str) -> Live:
     # Names are defined in languages with symbol rules; asking the server of a data format adds nothing.
     known = [name for name in servers.languages_of(workspace) if languages()[name].symbols]
     budget_s = call.limits.lsp_enrich_budget_ms / _MS
-    found = await servers.pool.workspace_symbols(workspace.path, wanted.name, known, budget_s)
+    try:
+        found = await servers.pool.workspace_symbols(workspace.path, wanted.name, known, budget_s)
+    except SightlineError as error:
+        # The pool does not know the folder, which was deleted: the index answers, and says who did not.
+        return Live(
+            sources=tuple(Source(name, SourceStatus.DOWN, detail=error.message, expected=True) for name in known)
+        )
     return Live(found.symbols, found.sources)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -53,6 +54,8 @@ async def apply_policy(call: Call, policy: FreshnessPolicy) -> None:
     if policy is FreshnessPolicy.STRICT:
         await _catch_up(call, index)
     elif policy is FreshnessPolicy.BALANCED and index.status().freshness is Freshness.STALE:
+        if not call.services.indexes.starts_jobs_unasked:
+            return
         try:
             index.start_job(mode=None, force=False, reason="stale")
         except SightlineError:
@@ -95,5 +98,14 @@ async def _catch_up(call: Call, index: WorkspaceIndex) -> None:
 
 
 def _work(index: WorkspaceIndex, work: Callable[[Snapshot], T]) -> T:
-    with index.snapshot() as snapshot:
-        return work(snapshot)
+    try:
+        with index.snapshot() as snapshot:
+            return work(snapshot)
+    except OSError as error:
+        if os.path.isdir(index.root.path):
+            raise
+        raise SightlineError(
+            ErrorCode.FILE_NOT_FOUND,
+            f"The workspace '{index.root.path}' cannot be read: {error.strerror}.",
+            hint="Check that the directory is still there.",
+        ) from None

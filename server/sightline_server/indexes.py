@@ -43,7 +43,8 @@ class Indexes:
         self._on_difference = on_difference
         self._on_job = on_job
         self._on_open = on_open
-        self._sync_on_open = sync_on_open
+        # Off in a command, whose end would cut such a job off.
+        self.starts_jobs_unasked = sync_on_open
         self._open: dict[str, WorkspaceIndex] = {}
         self._opening = anyio.Lock()
 
@@ -100,7 +101,7 @@ class Indexes:
             on_job=on_job,
         )
         index.open()
-        return index, _bring_up_to_date(index) if self._sync_on_open else None
+        return index, _bring_up_to_date(index) if self.starts_jobs_unasked else None
 
 
 def _on_loop(tell: Callable[[Workspace, T], None] | None, workspace: Workspace) -> Callable[[T], None] | None:

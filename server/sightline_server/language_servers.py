@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from sightline_core.config import Config
+from sightline_core.errors import SightlineError
 from sightline_core.types import Source
 from sightline_indexer.pipeline import Difference
 from sightline_lsp.answers import ServerStatus
@@ -90,18 +91,28 @@ class LanguageServers:
     def _tell_state(self, status: ServerStatus) -> None:
         self.on_state(status)
 
+    def _roots(self) -> tuple[Root, ...]:
+        """The open workspaces; one whose folder was deleted must not keep the servers from hearing of the others."""
+        return tuple(
+            Root(workspace.path, workspace.trusted, frozenset(self.languages_of(workspace)))
+            for workspace in self._open.values()
+            if os.path.isdir(workspace.path)
+        )
+
     async def _tell(self) -> None:
         if self._collecting:
             return
         # One at a time, so that servers hear of folder changes in their order.
         async with self._telling:
-            roots = tuple(
-                Root(workspace.path, workspace.trusted, frozenset(self.languages_of(workspace)))
-                for workspace in self._open.values()
-            )
-            if roots != self._told:
-                self._told = roots
+            roots = self._roots()
+            if roots == self._told:
+                return
+            try:
                 await self.pool.set_roots(roots)
+                self._told = roots
+            except SightlineError as error:
+                # One went away just now; the next change tells of the rest.
+                logger.warning("the language servers were not told of a change of folders: %s", error.full_message)
 
 
 def _ignore(_status: ServerStatus) -> None:

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from sightline_core.errors import ErrorCode, SightlineError
+
 logger = logging.getLogger(__name__)
 
 _FORMAT = 1
@@ -76,13 +78,27 @@ class Registry:
             self._write()
 
     def set_trusted(self, path: str, *, trusted: bool) -> RegistryEntry:
-        """Allow or forbid language servers that run code of this workspace."""
+        """Allow or forbid language servers that run code of this workspace; raises when that cannot be stored."""
         entry = self._entries.get(path) or self.remember(path, auto_discovered=False)
         self._entries[path] = replace(entry, trusted=trusted)
-        self._write()
+        try:
+            self._store()
+        except OSError as error:
+            raise SightlineError(
+                ErrorCode.INTERNAL_ERROR,
+                f"{self._file} cannot be written: {error.strerror}.",
+                hint="Make room, or set SIGHTLINE_DATA_DIR to another folder.",
+            ) from None
         return self._entries[path]
 
     def _write(self) -> None:
+        try:
+            self._store()
+        except OSError as error:
+            # A full disk must not stop the server: the workspace is known to this process all the same.
+            logger.warning("the registry could not be written: %s", error)
+
+    def _store(self) -> None:
         body = {"format": _FORMAT, "workspaces": [asdict(entry) for entry in self._entries.values()]}
         folder = os.path.dirname(self._file)
         descriptor, temporary = tempfile.mkstemp(prefix=".registry-", dir=folder)
@@ -90,11 +106,10 @@ class Registry:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 json.dump(body, file, indent=1)
             os.replace(temporary, self._file)
-        except OSError as error:
-            # A full disk must not stop the server: the workspace is known to this process all the same.
-            logger.warning("the registry could not be written: %s", error)
+        except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+            raise
 
 
 def project_id_of(path: str) -> str:

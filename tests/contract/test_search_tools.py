@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -238,3 +239,24 @@ async def test_a_query_bomb_gets_an_answer_or_a_clear_error(config: Config, quer
         body = await ask(client, "search_code", query=query, enrich=False)
         assert "results" in body or body["error"]["code"] == "invalid_input"
         assert (await ask(client, "search_code", query="ShoppingCart", enrich=False))["results"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "literal", "regex", "symbol", "text"])
+async def test_a_workspace_that_was_deleted_is_told_and_no_fault_of_ours(config: Config, mode: str) -> None:
+    async with shop(config, watch=False) as client:
+        shutil.rmtree(config.workspace[0])
+        body = await ask(client, "search_code", query="total_price", mode=mode)
+        # The index still has names; whoever looks into files says that there are none.
+        assert body.get("error", {"code": "file_not_found"})["code"] == "file_not_found"
+
+
+async def test_a_deleted_workspace_costs_the_others_nothing(config: Config, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "lonely.py").write_text("def lonely():\n    return 1\n", "utf-8")
+    both = (config.workspace[0], str(other))
+    async with shop(config, workspace=both, watch=False, prewarm=False) as client:
+        shutil.rmtree(config.workspace[0])
+        assert (await ask(client, "index_repo", workspace=str(other), wait=True))["status"] == "published"
+        found = await ask(client, "locate_symbol", name="lonely", workspace=str(other))
+        assert [result["name"] for result in found["results"]] == ["lonely"]

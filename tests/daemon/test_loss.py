@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -34,6 +35,23 @@ def test_the_death_of_the_daemon_costs_one_error_per_pending_request(yard: Yard)
     assert [result["name"] for result in found["results"]] == ["greet"]
     assert yard.daemon()["pid"] != pid
     assert yard.daemon()["sessions"][0]["client"] == "test 1"
+
+
+def test_the_error_does_not_wait_for_the_next_daemon(yard: Yard) -> None:
+    front = yard.start().open()
+    daemon = yard.daemon()
+    os.kill(daemon["pid"], signal.SIGSTOP)
+    asked = front.send("tools/call", {"name": "health_check", "arguments": {}})
+    until(lambda: _unread(front) == 0, "the front did not read")
+    lock = os.open(os.path.join(yard.environment["SIGHTLINE_RUNTIME_DIR"], f"{daemon['name']}.lock"), os.O_RDWR)
+    try:
+        # Nobody can start a daemon while this is held.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.kill(daemon["pid"], signal.SIGKILL)
+        assert front.read(yard.config.limits.daemon_start_s / 2)["id"] == asked
+    finally:
+        os.close(lock)
+    assert front.call("health_check")["status"]
 
 
 def test_a_handshake_under_way_is_not_lost(yard: Yard) -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Body = dict[str, Any]
 
 
-def call_on_workspace(args: argparse.Namespace, tool: str, arguments: Body) -> Body:
-    """The structured content of one call on the command's workspace."""
+def call_on_workspace(args: argparse.Namespace, tool: str, arguments: Body, *, catch_up: bool = True) -> Body:
+    """The structured content of one call on the command's workspace, whose changes count unless `catch_up` is off."""
     with _linked(args) as (link, config):
         if link is not None:
             from sightline_server.daemon.client import ask_tool
@@ -34,7 +34,7 @@ def call_on_workspace(args: argparse.Namespace, tool: str, arguments: Body) -> B
 
     from sightline_server.cli.in_process import call_tool_on, run_on_workspace
 
-    return run_on_workspace(args, functools.partial(call_tool_on, tool, arguments))
+    return run_on_workspace(args, functools.partial(call_tool_on, tool, arguments, catch_up=catch_up))
 
 
 def job_on_workspace(args: argparse.Namespace, *, full: bool, show: Callable[[Progress], None]) -> Body:
@@ -60,14 +60,14 @@ def status_source(args: argparse.Namespace) -> Generator[Callable[[], Body], Non
             from sightline_server.daemon.client import ask_tool
 
             body = ask_tool(link, config, "index_status", {}) if link is not None else None
-            return body or call_on_workspace(args, "index_status", {})
+            return body or call_on_workspace(args, "index_status", {}, catch_up=False)
 
         yield read
 
 
 @contextmanager
 def _linked(args: argparse.Namespace) -> Generator[tuple[Lines | None, Config], None, None]:
-    set_up_logging(args.verbose)
+    set_up_logging(args.verbose, quiet=True)
     from sightline_core.paths import real_directory
 
     config = config_of(args)

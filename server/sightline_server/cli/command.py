@@ -58,9 +58,13 @@ def config_of(args: argparse.Namespace, **flags: Any) -> Config:
     return load_config(environment=os.environ, file=args.config, flags=given)
 
 
-def set_up_logging(verbose: int) -> None:
-    """Logs go to stderr; warnings only unless asked for more."""
-    level = {0: logging.WARNING, 1: logging.INFO}.get(verbose, logging.DEBUG)
+def set_up_logging(verbose: int, *, quiet: bool = False) -> None:
+    """Logs go to stderr; warnings only unless asked for more, and when `quiet` not even these.
+
+    A command that ends with its answer is quiet: what matters to a person stands in the answer or in the one line
+    of its error.
+    """
+    level = {0: logging.ERROR if quiet else logging.WARNING, 1: logging.INFO}.get(verbose, logging.DEBUG)
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
     # Libraries chat at INFO; their warnings are enough unless everything was asked for.
     if verbose < 2:

@@ -158,6 +158,4 @@ def _duration(seconds: int) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-DAEMON = Command(
-    "daemon", "show, stop or restart the process that sessions share", _configure, _run, example="sightline daemon"
-)
+DAEMON = Command("daemon", "show or stop the shared process", _configure, _run, example="sightline daemon")

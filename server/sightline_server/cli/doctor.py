@@ -5,19 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import sys
+import tempfile
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sightline_server.cli.command import Command, add_workspace_flags
+from sightline_server.cli.command import Command, add_workspace_flags, config_of
 from sightline_server.cli.in_process import run_on_workspace
 
 if TYPE_CHECKING:
+    from sightline_indexer.index_state import IndexState
     from sightline_server.app import Services
     from sightline_server.workspaces import Workspace
 
+_PROBE_BYTES = 4096
 _INOTIFY_LIMIT_FILE = "/proc/sys/fs/inotify/max_user_watches"
 
 
@@ -44,7 +48,9 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    checks = run_on_workspace(args, _examine)
+    checks = [_python(), _git(), _data_folder(config_of(args).data_dir), _grammars(), _watches()]
+    if all(check.verdict is not Verdict.BAD for check in checks):
+        checks += run_on_workspace(args, _examine)
     if args.json:
         sys.stdout.write(json.dumps({"checks": [asdict(check) for check in checks]}) + "\n")
     else:
@@ -53,14 +59,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 async def _examine(services: Services, workspace: Workspace) -> list[Check]:
-    from sightline_server.workspace_status import status_of
-
-    await services.indexes.of(workspace)
-    status = status_of(workspace)
-    checks = [_python(), _git(), _data_folder(services.config.data_dir), _grammars(), _watches()]
-    checks.append(_index(status.indexing_status.value, status.file_count, workspace.path))
-    checks += _servers(services, workspace)
-    return checks
+    index = await services.indexes.of(workspace)
+    return [_index(index.status(), workspace.path), *_servers(services, workspace)]
 
 
 def _python() -> Check:
@@ -75,12 +75,15 @@ def _git() -> Check:
 
 
 def _data_folder(folder: str) -> Check:
-    if os.access(folder, os.W_OK):
-        free = shutil.disk_usage(folder).free // 2**20
-        return Check("data folder", Verdict.GOOD, f"{folder}, {free} MiB free")
-    return Check(
-        "data folder", Verdict.BAD, f"{folder} cannot be written", "set SIGHTLINE_DATA_DIR to another folder"
-    )
+    remedy = "make room or set SIGHTLINE_DATA_DIR to another folder"
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\0" * _PROBE_BYTES)
+    except OSError as error:
+        return Check("data folder", Verdict.BAD, f"{folder} cannot be written: {error.strerror}", remedy)
+    free = shutil.disk_usage(folder).free // 2**20
+    return Check("data folder", Verdict.GOOD, f"{folder}, {free} MiB free")
 
 
 def _grammars() -> Check:
@@ -104,10 +107,14 @@ def _watches() -> Check:
     return Check("file watches", Verdict.BAD, f"only {limit} directories", f"raise {_INOTIFY_LIMIT_FILE}")
 
 
-def _index(state: str, files: int | None, path: str) -> Check:
-    if state == "ready":
-        return Check("index", Verdict.GOOD, f"{files} files of {path}")
-    return Check("index", Verdict.MISSING, f"{path} is {state.replace('_', ' ')}", f"sightline index {path}")
+def _index(state: IndexState, path: str) -> Check:
+    where = shlex.quote(path)
+    if state.problem:
+        return Check("index", Verdict.BAD, f"{path}: {state.problem}", f"sightline index --force {where}")
+    if not state.complete:
+        told = state.indexing_status.value.replace("_", " ")
+        return Check("index", Verdict.BAD, f"{path} is {told}", f"sightline index {where}")
+    return Check("index", Verdict.GOOD, f"{state.file_count:,} files of {path}")
 
 
 def _servers(services: Services, workspace: Workspace) -> list[Check]:
@@ -140,4 +147,4 @@ def _line(check: Check) -> str:
     return f"{mark}  {check.name:<18}  {check.detail}{remedy}\n"
 
 
-DOCTOR = Command("doctor", "tell what is missing and how to get it", _configure, _run, example="sightline doctor")
+DOCTOR = Command("doctor", "tell what to install or repair", _configure, _run, example="sightline doctor")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ def _run_sync(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, *, full: bool) -> int:
     from sightline_server.cli.progress_bar import ProgressBar
 
+    _check_breadth(args.workspace)
     bar = ProgressBar()
 
     def show(progress: Progress) -> None:
@@ -44,6 +46,18 @@ def _run(args: argparse.Namespace, *, full: bool) -> int:
     text = json.dumps(report["body"]) if args.json else "\n".join(report["lines"])
     sys.stdout.write(text + "\n")
     return 0 if report["published"] else 2
+
+
+def _check_breadth(path: str) -> None:
+    from sightline_core.errors import ErrorCode, SightlineError
+    from sightline_server.workspaces import is_too_broad
+
+    if path == "." and is_too_broad(path):
+        raise SightlineError(
+            ErrorCode.INVALID_INPUT,
+            "This is the home directory or the root of the file system, which nobody means to index by accident.",
+            hint=f"Go to a project, or name it: sightline index {os.getcwd()}",
+        )
 
 
 INDEX = Command(

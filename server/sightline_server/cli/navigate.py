@@ -12,10 +12,12 @@ from typing import Any
 
 from sightline_server.cli.ask import call_on_workspace
 from sightline_server.cli.command import Command, Group, add_workspace_flags
+from sightline_server.cli.paint import Paint
+from sightline_server.cli.told import for_people, seen_path, tell_error, visible
 
-_PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+):(?P<column>\d+)")
+_PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+):(?P<column>\d+)", re.DOTALL)
 Body = dict[str, Any]
-Show = Callable[[Body], list[str]]
+Show = Callable[[Body, Paint], list[str]]
 
 
 def _configure_target(parser: argparse.ArgumentParser) -> None:
@@ -78,37 +80,25 @@ def _target(args: argparse.Namespace) -> Body:
 def _run(args: argparse.Namespace, tool: str, arguments: Body, shown: Show) -> int:
     given = {key: value for key, value in arguments.items() if value is not None}
     body = call_on_workspace(args, tool, given)
-    if args.json:
-        sys.stdout.write(json.dumps(body) + "\n")
     if "error" in body:
-        if not args.json:
-            sys.stderr.write(f"sightline: {_error_text(body)}\n")
-        return 2
-    lines = shown(body)
-    if not args.json:
+        return tell_error(body, as_json=args.json)
+    lines = shown(body, Paint(sys.stdout))
+    if args.json:
+        sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n")
+    else:
         for warning in body["metadata"].get("warnings", ()):
-            sys.stderr.write(f"sightline: {warning['message']}\n")
+            sys.stderr.write(f"sightline: {for_people(warning['message'])}\n")
         sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0 if lines else 1
 
 
-def _error_text(body: Body) -> str:
-    error = body["error"]
-    lines = [error["message"]]
-    if error["code"] == "index_not_ready":
-        lines.append("Run `sightline index` first.")
-    for candidate in error.get("data", {}).get("candidates", ()):
-        lines.append(f"\n  {candidate['path']}:{candidate['line']}: {candidate['kind']} {candidate['symbol']}")
-    return " ".join(lines)
+def _places(body: Body, paint: Paint) -> list[str]:
+    return [f"{_where(body, place, paint)} {visible(place.get('text', ''))}".rstrip() for place in body["locations"]]
 
 
-def _places(body: Body) -> list[str]:
-    return [f"{_where(body, place)} {place.get('text', '')}".rstrip() for place in body["locations"]]
-
-
-def _relatives(body: Body) -> list[str]:
+def _relatives(body: Body, paint: Paint) -> list[str]:
     return [
-        f"{_where(body, item)} {item['direction']} {item['depth']} {item['name']}{_call_lines(item)}"
+        f"{_where(body, item, paint)} {item['direction']} {item['depth']} {item['name']}{_call_lines(item)}"
         for item in body["items"]
     ]
 
@@ -117,31 +107,33 @@ def _call_lines(item: Body) -> str:
     return f" (calls: {', '.join(map(str, item['call_lines']))})" if "call_lines" in item else ""
 
 
-def _hover(body: Body) -> list[str]:
+def _hover(body: Body, paint: Paint) -> list[str]:
     if "hover" in body:
         return body["hover"].splitlines()
     lines: list[str] = []
     for found in body["definitions"]:
         shown = {"path": found["path"], "line": found["line"], "column": 1}
-        lines += [f"{_where(body, shown)} {found.get('signature', found['qualified_name'])}"]
+        lines += [f"{_where(body, shown, paint)} {found.get('signature', found['qualified_name'])}"]
         lines += [found["doc"]] if "doc" in found else []
     return lines
 
 
-def _findings(body: Body) -> list[str]:
+def _findings(body: Body, paint: Paint) -> list[str]:
     return [
-        f"{_where(body, found)} {found['severity']}: {found['message']}"
+        f"{_where(body, found, paint)} {found['severity']}: {_indented(found['message'])}"
         + (f" [{found['code']}]" if "code" in found else "")
         for found in body["diagnostics"]
     ]
 
 
-def _where(body: Body, place: Body) -> str:
+def _indented(message: str) -> str:
+    """A message of several lines, of which only the first begins at the margin."""
+    return "\n    ".join(visible(line) for line in message.splitlines())
+
+
+def _where(body: Body, place: Body, paint: Paint) -> str:
     """`path:line:column`, the path as it is seen from here."""
-    root: str = place.get("root") or body["metadata"]["workspace"]
-    absolute = os.path.join(root, place["path"])
-    path = absolute if place.get("external") else os.path.relpath(absolute)
-    return f"{path}:{place['line']}:{place.get('column', 1)}"
+    return f"{paint.path(seen_path(body, place))}:{paint.number(place['line'])}:{place.get('column', 1)}"
 
 
 DEF = Command(

@@ -12,11 +12,16 @@ from sightline_core.text import display_width
 _SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
 
 
+def is_live(stream: TextIO) -> bool:
+    """Whether somebody looks at the stream on a terminal that knows colours and can go back in a line."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 class Paint:
     """How one stream is written to; honours NO_COLOR."""
 
     def __init__(self, stream: TextIO) -> None:
-        is_terminal = stream.isatty()
+        is_terminal = is_live(stream)
         self._colour = is_terminal and not os.environ.get("NO_COLOR")
         self._width = shutil.get_terminal_size().columns if is_terminal else 0
 

@@ -17,6 +17,7 @@ from sightline_server.cli.navigate import CALLERS, DEF, DIAGNOSTICS, HOVER, REFS
 from sightline_server.cli.search import LOCATE, OUTLINE, SEARCH
 from sightline_server.cli.serve_mcp import SERVE_MCP
 from sightline_server.cli.status import CANCEL, STATUS
+from sightline_server.cli.told import visible
 from sightline_server.cli.trust import TRUST
 
 COMMANDS: tuple[Command, ...] = (
@@ -40,7 +41,7 @@ COMMANDS: tuple[Command, ...] = (
     DAEMON,
     COMPLETIONS,
 )
-_EXAMPLE_CELLS = 47
+_EXAMPLE_CELLS = 46
 _SCREEN_CELLS = 80
 
 
@@ -48,18 +49,21 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line with the nearest flag."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        sys.stderr.write(f"{self.prog}: {message}{self._nearest(message)}\n")
-        sys.stderr.write(f"Try '{self.prog} --help'.\n")
+        sys.stderr.write(f"{self.prog}: {visible(message)}{self._nearest(message)}. Try '{self.prog} --help'.\n")
         raise SystemExit(2)
 
     def _nearest(self, message: str) -> str:
         if "unrecognized arguments: " not in message:
             return ""
-        from sightline_core.errors import nearest_name
-
         given = message.split(": ", 1)[1].split()[0].split("=")[0]
-        near = nearest_name(given, [flag for action in self._actions for flag in action.option_strings])
-        return f" (did you mean {near}?)" if near else ""
+        return _meant(given, [flag for action in self._actions for flag in action.option_strings])
+
+
+def _meant(given: str, known: list[str]) -> str:
+    from sightline_core.errors import nearest_name
+
+    near = nearest_name(given, known)
+    return f" (did you mean {near}?)" if near else ""
 
 
 class _RootParser(_Parser):
@@ -99,8 +103,13 @@ def _example_line(command: Command) -> str:
 def parse(argv: list[str]) -> argparse.Namespace:
     """The arguments of one command; ends the process on --help, --version and mistakes."""
     parser = build_parser()
+    names = [command.name for command in COMMANDS]
+    if argv and not argv[0].startswith("-") and argv[0] not in names:
+        parser.error(f"there is no command {argv[0]!r}{_meant(argv[0], names)}")
     args, unknown = parser.parse_known_args(argv)
     if not hasattr(args, "command"):
+        if unknown:
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         parser.print_help(sys.stderr)
         raise SystemExit(2)
     if unknown:

@@ -9,6 +9,7 @@ from collections import deque
 from typing import TextIO
 
 from sightline_core.progress import Progress, Stage
+from sightline_server.cli.paint import is_live
 
 _BAR_CELLS = 24
 _PIPE_STEP_PERCENT = 10
@@ -22,7 +23,7 @@ class ProgressBar:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._live = self._stream.isatty()
+        self._live = is_live(self._stream)
         self._begun = time.monotonic()
         self._shown_percent = -_PIPE_STEP_PERCENT
         self._stage: Stage | None = None

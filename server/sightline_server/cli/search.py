@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from sightline_server.cli.ask import call_on_workspace
 from sightline_server.cli.command import Command, Group, add_workspace_flags
+from sightline_server.cli.told import for_people, seen_path, tell_error, visible
 
 if TYPE_CHECKING:
     from sightline_server.cli.paint import Paint
@@ -39,7 +41,7 @@ def _configure_locate(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure_outline(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="the file, relative to the workspace")
+    parser.add_argument("path", help="the file")
     parser.add_argument("--top", action="store_true", help="only the outermost definitions")
     add_workspace_flags(parser, positional=False)
 
@@ -84,16 +86,16 @@ def _run_locate(args: argparse.Namespace) -> int:
 
 
 def _run_outline(args: argparse.Namespace) -> int:
-    return _answer(args, "get_file_outline", {"path": args.path, "depth": "top" if args.top else "all"})
+    # A path that leads somewhere from here means that; else it is one of the workspace, as tools name it.
+    path = os.path.abspath(args.path) if os.path.exists(args.path) else args.path
+    return _answer(args, "get_file_outline", {"path": path, "depth": "top" if args.top else "all"})
 
 
 def _answer(args: argparse.Namespace, tool: str, arguments: dict[str, Any]) -> int:
     given = {key: value for key, value in arguments.items() if value is not None}
     body = call_on_workspace(args, tool, given)
     if "error" in body:
-        sys.stdout.write(json.dumps(body) + "\n" if args.json else "")
-        sys.stderr.write(f"sightline: {body['error']['message']}\n")
-        return 2
+        return tell_error(body, as_json=args.json)
     if args.json:
         sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n")
     else:
@@ -108,21 +110,20 @@ def _print(body: dict[str, Any]) -> None:
     paint = Paint(sys.stdout)
     lines: list[str] = []
     for count in body.get("counts", []):
-        lines.append(f"{paint.path(count['path'])}:{count['matches']}")
+        lines.append(f"{paint.path(seen_path(body, count))}:{count['matches']}")
     for result in body.get("results") or body.get("values", []):
-        lines += _result_lines(result, paint)
+        lines += _result_lines(body, result, paint)
     lines += _symbol_lines(body.get("symbols", []), paint, 0)
     sys.stdout.write("".join(line + "\n" for line in lines))
     for line in _remarks(body):
         sys.stderr.write(f"{line}\n")
 
 
-def _result_lines(result: dict[str, Any], paint: Paint) -> list[str]:
-    where = f"{paint.path(result['path'])}:{paint.number(result['line'])}"
-    text = result.get("signature", result["name"]).strip()
-    kind = "" if result["kind"] in _KINDS_LEFT_UNSAID else paint.kind(result["kind"]) + " "
+def _result_lines(body: dict[str, Any], result: dict[str, Any], paint: Paint) -> list[str]:
+    where = f"{paint.path(seen_path(body, result))}:{paint.number(result['line'])}"
+    text = visible(result.get("signature", result["name"]).strip())
     inside = f"  {paint.dim('in ' + result['symbol'])}" if result.get("symbol") else ""
-    lines = [paint.fit(f"{where}  {kind}{paint.match(text, result['name'])}{inside}")]
+    lines = [paint.fit(f"{where}  {_kind(result, text, paint)}{paint.match(text, result['name'])}{inside}")]
     for line in result.get("lines", []):
         mark = ">" if line["line"] == result["line"] else " "
         number = paint.dim(format(line["line"], "5"))
@@ -132,12 +133,18 @@ def _result_lines(result: dict[str, Any], paint: Paint) -> list[str]:
     return lines
 
 
+def _kind(found: dict[str, Any], text: str, paint: Paint) -> str:
+    """The kind, unless it goes without saying or the text says it: `class Basket`."""
+    kind: str = found["kind"]
+    return "" if kind in _KINDS_LEFT_UNSAID or kind in text.split() else paint.kind(kind) + " "
+
+
 def _symbol_lines(symbols: list[dict[str, Any]], paint: Paint, depth: int) -> list[str]:
     lines: list[str] = []
     for symbol in symbols:
-        text = symbol.get("signature") or symbol["name"]
+        text = visible(symbol.get("signature") or symbol["name"])
         number = paint.number(format(symbol["line"], "5"))
-        lines.append(paint.fit(f"{number}  {'  ' * depth}{paint.kind(symbol['kind'])} {text}"))
+        lines.append(paint.fit(f"{number}  {'  ' * depth}{_kind(symbol, text, paint)}{text}"))
         lines += _symbol_lines(symbol.get("children", []), paint, depth + 1)
     return lines
 
@@ -151,8 +158,8 @@ def _remarks(body: dict[str, Any]) -> list[str]:
     metadata = body["metadata"]
     if metadata["result_completeness"] != "complete":
         remarks.append(f"the answer is {metadata['result_completeness']}:")
-        remarks += [f"  {warning['message']}" for warning in metadata.get("warnings", [])]
-    if metadata["freshness_status"] == "stale" and metadata["indexing_status"] == "ready":
+        remarks += [f"  {for_people(warning['message'])}" for warning in metadata.get("warnings", [])]
+    if metadata["freshness_status"] != "fresh" and metadata["indexing_status"] == "ready":
         remarks.append("the index may be behind the disk; bring it up with: sightline sync")
     return remarks
 

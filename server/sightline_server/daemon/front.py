@@ -59,6 +59,7 @@ class Front:
         self._shut = False
         self._client_left = False
         self._retry_at = 0.0
+        self._reconnects = False
 
     def run(self, first: Lines) -> None:
         """Pump until the client is gone or its input ended and is answered."""
@@ -76,6 +77,10 @@ class Front:
         return self._source_ended and self._link is None and not self._to_client
 
     def _step(self) -> None:
+        if self._reconnects and not self._to_client:
+            # Only now: starting a daemon takes a second, and the client must not wait so long for its errors.
+            self._reconnects = False
+            self._reconnect()
         poller = select.poll()
         if not self._source_ended and len(self._to_daemon) < self._limits.front_buffer_bytes:
             poller.register(self._source, select.POLLIN)
@@ -177,8 +182,7 @@ class Front:
         self._to_daemon.clear()
         self._fail_pending("Sightline's daemon ended while this request was under way; ask again.", "daemon_ended")
         # A daemon that was stopped on purpose comes back with the next request, one that died at once.
-        if not self._source_ended and (self._recall.waits_for_handshake or not self._was_stopped()):
-            self._reconnect()
+        self._reconnects = not self._source_ended and (self._recall.waits_for_handshake or not self._was_stopped())
 
     def _fail_pending(self, message: str, detail: str) -> None:
         data = {"code": "internal_error", "detail": detail}
@@ -201,4 +205,5 @@ class Front:
     def _take(self, lines: Lines) -> None:
         lines.socket.setblocking(False)
         self._link, self._partial = lines.socket, lines.rest
+        self._reconnects = False
         self._shut = False

@@ -196,7 +196,9 @@ class HttpApp:
 
 
 def _method_refused(method: str, allowed: tuple[str, ...]) -> _RefusedError:
-    return _RefusedError(405, f"{method} is not served here.", headers=(("Allow", ", ".join(allowed)),))
+    # A person who opened the address in a browser looks for the page.
+    hint = " The page for people is at /ui." if method == "GET" else ""
+    return _RefusedError(405, f"{method} is not served here.{hint}", headers=(("Allow", ", ".join(allowed)),))
 
 
 def _with_standard_headers(scope: Scope) -> Scope:

@@ -12,7 +12,8 @@ import pytest
 
 from sightline_core.progress import Progress, Stage
 from sightline_indexer.directory_rules import SkipReason
-from sightline_server import cli, command_jobs
+from sightline_server import cli
+from sightline_server.cli import told
 from sightline_server.cli.progress_bar import ProgressBar, duration
 from support.clients import command, environment
 
@@ -80,7 +81,7 @@ def test_durations_are_told_as_people_say_them(seconds: float, told: str) -> Non
 
 
 def test_every_reason_has_words() -> None:
-    assert {reason.value for reason in SkipReason} <= set(command_jobs.REASONS)
+    assert {reason.value for reason in SkipReason} <= set(told.REASONS)
 
 
 @pytest.mark.parametrize("flags", [[], ["-v"]])
