@@ -44,13 +44,17 @@ class Extractor:
     """Extracts files below one root. Not thread-safe."""
 
     def __init__(self, root: str, limits: Limits) -> None:
-        self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._path = root
+        self._root = -1
         self._limits = limits
-        self.words = WordSplitter(limits.max_word_bytes, limits.worker_cached_words)
+        self.begin_run()
 
-    def forget_words(self) -> None:
-        """Meet every word for the first time again."""
+    def begin_run(self) -> None:
+        """Meet every word for the first time again, below what the root's path names by now; raises OSError."""
         self.words = WordSplitter(self._limits.max_word_bytes, self._limits.worker_cached_words)
+        before, self._root = self._root, os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        if before >= 0:
+            os.close(before)
 
     def extract(self, task: Task) -> Extracted:
         """The file of a task; never raises for what is wrong with the file."""

@@ -10,7 +10,6 @@ import os
 import resource
 import signal
 import stat
-import struct
 import sys
 
 import msgspec
@@ -19,8 +18,8 @@ from sightline_core.limits import Limits
 from sightline_core.paths import open_beneath
 from sightline_core.text import decode, is_binary
 from sightline_indexer.occurrences import find_occurrences
+from sightline_indexer.pipe_messages import receive, send
 
-LENGTH = struct.Struct("<I")
 _HEAD_BYTES = 8192
 
 
@@ -67,14 +66,12 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     memory = setup.limits.worker_memory_bytes
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    root = os.open(setup.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     decoder = msgspec.msgpack.Decoder(FindRequest)
-    while (message := _receive()) is not None:
-        data = msgspec.msgpack.encode(_answer(root, decoder.decode(message), setup.limits))
-        _write_all(LENGTH.pack(len(data)) + data)
+    while (message := receive()) is not None:
+        send(msgspec.msgpack.encode(_answer(setup.root, decoder.decode(message), setup.limits)))
 
 
-def _answer(root: int, request: FindRequest, limits: Limits) -> FindAnswer:
+def _answer(root: str, request: FindRequest, limits: Limits) -> FindAnswer:
     try:
         data, info = _read(root, request.path, limits)
     except OSError:
@@ -101,8 +98,13 @@ def _answer(root: int, request: FindRequest, limits: Limits) -> FindAnswer:
     return FindAnswer(request.path, found, stat=(info.st_size, info.st_mtime_ns, info.st_ino))
 
 
-def _read(root: int, path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
-    descriptor = open_beneath(root, path, follow_links=False)
+def _read(root: str, path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
+    # Opened for each file: the directory may be another one under the same name by now.
+    below = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        descriptor = open_beneath(below, path, follow_links=False)
+    finally:
+        os.close(below)
     try:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode) or info.st_size > limits.max_file_bytes:
@@ -114,27 +116,6 @@ def _read(root: int, path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
     if is_binary(data[:_HEAD_BYTES]):
         raise OSError
     return data, info
-
-
-def _receive() -> bytes | None:
-    header = _read_exactly(LENGTH.size)
-    return None if header is None else _read_exactly(LENGTH.unpack(header)[0])
-
-
-def _read_exactly(size: int) -> bytes | None:
-    data = b""
-    while len(data) < size:
-        chunk = os.read(0, size - len(data))
-        if not chunk:
-            return None
-        data += chunk
-    return data
-
-
-def _write_all(data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(1, view) :]
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ import msgspec
 from sightline_core.cancellation import is_withdrawn
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
-from sightline_indexer.occurrence_process import LENGTH, FindAnswer, FinderSetup, FindRequest
+from sightline_indexer.occurrence_process import FindAnswer, FinderSetup, FindRequest
+from sightline_indexer.pipe_messages import LENGTH
 
 _READ_BYTES = 1 << 18
 _STOP_S = 1.0

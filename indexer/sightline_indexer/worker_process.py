@@ -12,17 +12,16 @@ import mmap
 import os
 import resource
 import signal
-import struct
 import sys
 
 import msgspec
 
 from sightline_core.limits import Limits
 from sightline_indexer.extract import Extractor
+from sightline_indexer.pipe_messages import receive, send
 from sightline_indexer.records import Answer, Extracted, Task
 
 COUNTER_BYTES = 8
-LENGTH = struct.Struct("<I")
 _GC_THRESHOLD = 500_000
 _NICENESS = 5
 
@@ -54,10 +53,10 @@ def main() -> None:
 def _serve(extractor: Extractor, counter: mmap.mmap, limits: Limits) -> None:
     tasks_decoder = msgspec.msgpack.Decoder(tuple[Task, ...])
     started = 0
-    while (message := _receive()) is not None:
+    while (message := receive()) is not None:
         tasks = tasks_decoder.decode(message)
         if not tasks:
-            extractor.forget_words()
+            extractor.begin_run()
         pending: list[Extracted] = []
         size = 0
         for task in tasks:
@@ -75,30 +74,7 @@ def _serve(extractor: Extractor, counter: mmap.mmap, limits: Limits) -> None:
 
 def _send(extractor: Extractor, files: list[Extracted]) -> None:
     words = b"\n".join(extractor.words.take_new_words())
-    data = msgspec.msgpack.encode(Answer(tuple(files), words))
-    _write_all(LENGTH.pack(len(data)))
-    _write_all(data)
-
-
-def _write_all(data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(1, view) :]
-
-
-def _receive() -> bytes | None:
-    header = _read_exactly(LENGTH.size)
-    return None if header is None else _read_exactly(LENGTH.unpack(header)[0])
-
-
-def _read_exactly(size: int) -> bytes | None:
-    data = b""
-    while len(data) < size:
-        chunk = os.read(0, size - len(data))
-        if not chunk:
-            return None
-        data += chunk
-    return data
+    send(msgspec.msgpack.encode(Answer(tuple(files), words)))
 
 
 if __name__ == "__main__":

@@ -23,8 +23,9 @@ import msgspec
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
+from sightline_indexer.pipe_messages import LENGTH
 from sightline_indexer.records import Answer, Extracted, Outcome, Problem, Task
-from sightline_indexer.worker_process import COUNTER_BYTES, LENGTH, Setup
+from sightline_indexer.worker_process import COUNTER_BYTES, Setup
 
 _READ_BYTES = 1 << 20
 _STDERR_TAIL_BYTES = 2000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -132,6 +133,16 @@ def test_a_folder_that_came_back_keeps_what_is_in_it(root: Path, tmp_path: Path)
         with index.snapshot() as snapshot:
             assert snapshot.file("app/main.py") is None
             assert snapshot.file("app/util.py") is not None
+
+
+def test_a_root_that_was_made_anew_is_read_anew(root: Path, tmp_path: Path) -> None:
+    with opened(root, tmp_path / "index") as index:
+        run(index)
+        shutil.rmtree(root)
+        write_tree(root, {"fresh.py": "def fresh(): pass\n"})
+        run(index)
+        with index.snapshot() as snapshot:
+            assert [file.path for file in snapshot.files()] == ["fresh.py"]
 
 
 def test_a_change_within_the_same_clock_tick_is_seen(root: Path, tmp_path: Path) -> None:
