@@ -7,7 +7,7 @@ else; workspaces, indexes and language servers belong to the process and outlive
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -71,6 +71,11 @@ class Session:
     def concerns(self, workspace: Workspace) -> bool:
         """Whether its client works with a workspace: by default, as a root, or in some call."""
         return workspace is self.default_workspace or workspace in self.roots or workspace.path in self.used
+
+    def concerns_any(self, paths: Set[str]) -> bool:
+        """Whether its client works with one of the workspaces at these paths."""
+        own = [*self.roots, *((self.default_workspace,) if self.default_workspace is not None else ())]
+        return not paths.isdisjoint(self.used) or any(workspace.path in paths for workspace in own)
 
     def log(self, level: str, event: str, data: Mapping[str, Any]) -> None:
         """Tell the client something at a level, if it wants to hear of that level."""
