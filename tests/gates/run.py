@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from conformance import conformance
-from gate_kit import CACHE, Bench, UnavailableError, install, need_node, open_bench
+from gate_kit import CACHE, Bench, UnavailableError, install, need_node, new_bench, open_bench
 
 
 def inspector(bench: Bench) -> str:
@@ -40,10 +40,28 @@ def mcp_1(bench: Bench) -> str:
 
 
 def codex(bench: Bench) -> str:
-    """Codex starts a thread, lists our tools and calls one."""
+    """Codex indexes a workspace, polls, searches and navigates; with the server in process, then behind a daemon."""
     need_node()
-    script = str(Path(__file__).parent / "codex_client.py")
-    return bench.run([sys.executable, script, str(bench.workspace), *bench.stdio]).strip()
+    own = new_bench(bench.folder / "codex")
+    package = own.workspace / "shop"
+    package.mkdir()
+    (own.workspace / "greeting.py").rename(package / "greeting.py")
+    (package / "main.py").write_text(
+        "from shop.greeting import greet\n\n\ndef welcome():\n    return greet()\n", "utf-8"
+    )
+    client = [sys.executable, str(Path(__file__).parent / "codex_client.py"), str(own.workspace), *own.stdio]
+    told = own.run(client).strip()
+    apart = {
+        "SIGHTLINE_DAEMON": "yes",
+        "SIGHTLINE_DATA_DIR": str(own.folder / "daemon-data"),
+        "SIGHTLINE_RUNTIME_DIR": str(own.folder / "run"),
+    }
+    try:
+        own.run(client, **apart)
+    finally:
+        stopped = json.loads(own.run([own.stdio[0], "daemon", "stop", "--json"], **apart))["stopped"]
+    assert len(stopped) == 1, stopped
+    return f"{told}, in process and through a daemon"
 
 
 def claude(bench: Bench) -> str:
