@@ -47,6 +47,11 @@ class Bench:
 
     @property
     def stdio(self) -> list[str]:
+        # Some clients keep the environment from the server, so a flag says that it must leave nothing behind.
+        return [*self.front, "--no-daemon"]
+
+    @property
+    def front(self) -> list[str]:
         return [str(SIGHTLINE), "serve-mcp", "--workspace", str(self.workspace)]
 
     @property

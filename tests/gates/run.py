@@ -49,7 +49,7 @@ def codex(bench: Bench) -> str:
     (package / "main.py").write_text(
         "from shop.greeting import greet\n\n\ndef welcome():\n    return greet()\n", "utf-8"
     )
-    client = [sys.executable, str(Path(__file__).parent / "codex_client.py"), str(own.workspace), *own.stdio]
+    client = [sys.executable, str(Path(__file__).parent / "codex_client.py"), str(own.workspace), *own.front]
     told = own.run(client).strip()
     apart = {
         "SIGHTLINE_DAEMON": "yes",
@@ -59,7 +59,7 @@ def codex(bench: Bench) -> str:
     try:
         own.run(client, **apart)
     finally:
-        stopped = json.loads(own.run([own.stdio[0], "daemon", "stop", "--json"], **apart))["stopped"]
+        stopped = json.loads(own.run([own.front[0], "daemon", "stop", "--json"], **apart))["stopped"]
     assert len(stopped) == 1, stopped
     return f"{told}, in process and through a daemon"
 

@@ -42,13 +42,17 @@ class Choice:
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """One connected client. `shared` is True for the one that stands for all single exchanges of HTTP."""
+    """One connected client. `shared` is True for the one that stands for all single exchanges of HTTP.
+
+    `start_workspace` is its default before its client told roots, and when it has none.
+    """
 
     transport: TransportKind
     tools: Mapping[str, AnyTool]
-    default_workspace: Workspace | None
+    start_workspace: Workspace | None
     call_limit: int
     outbox: Outbox
+    default_workspace: Workspace | None = field(init=False)
     shared: bool = False
     discovery: Discovery | None = None
     session_id: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -62,6 +66,9 @@ class Session:
     is_attached: bool = False
     used: set[str] = field(default_factory=set[str])
     on_end: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+
+    def __post_init__(self) -> None:
+        self.default_workspace = self.start_workspace
 
     @property
     def trusts_roots(self) -> bool:
