@@ -13,6 +13,8 @@ import os
 import stat
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import DEFAULT_LIMITS, Limits
@@ -81,37 +83,46 @@ class RepoRoot:
 
     def open_file(self, path: RepoPath) -> int:
         """A read-only descriptor of a regular file; raises `file_not_found` or `path_not_allowed`."""
-        try:
-            descriptor = self._open(path.relative)
-        except OSError as error:
-            raise _open_error(path, error) from None
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise SightlineError(
-                ErrorCode.FILE_NOT_FOUND,
-                f"'{path.relative}' is not a regular file.",
-                hint="Name a file, not a directory or a device.",
-            )
-        return descriptor
+        return self._open_regular(path)[0]
+
+    def stat_file(self, path: RepoPath) -> os.stat_result:
+        """The stat of the very file that opening gives; raises what `open_file` raises."""
+        descriptor, info = self._open_regular(path)
+        os.close(descriptor)
+        return info
 
     def read_file(self, path: RepoPath, max_bytes: int | None = None) -> FileContent:
         """The content of a file; raises `invalid_input` when it is larger than `max_bytes`."""
         bound = self._limits.max_file_bytes if max_bytes is None else max_bytes
-        descriptor = self.open_file(path)
+        descriptor, info = self._open_regular(path)
         try:
-            info = os.fstat(descriptor)
             if info.st_size > bound:
                 raise SightlineError(
                     ErrorCode.INVALID_INPUT,
                     f"'{path.relative}' has {info.st_size} bytes, more than the {bound} that are read.",
                     hint="Search inside it with your own tools.",
                 )
-            data = _read_all(descriptor, bound)
+            data = _read_all(descriptor, info.st_size, bound)
         except OSError as error:
             raise _open_error(path, error) from None
         finally:
             os.close(descriptor)
         return FileContent(data, info.st_size, info.st_mtime_ns, info.st_ino)
+
+    def _open_regular(self, path: RepoPath) -> tuple[int, os.stat_result]:
+        try:
+            descriptor = self._open(path.relative)
+        except OSError as error:
+            raise _open_error(path, error) from None
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            os.close(descriptor)
+            raise SightlineError(
+                ErrorCode.FILE_NOT_FOUND,
+                f"'{path.relative}' is not a regular file.",
+                hint="Name a file, not a directory or a device.",
+            )
+        return descriptor, info
 
     def _open(self, relative: str) -> int:
         root = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -241,15 +252,19 @@ def _open_error(path: RepoPath, error: OSError) -> SightlineError:
     )
 
 
-def _read_all(descriptor: int, bound: int) -> bytes:
+def _read_all(descriptor: int, size: int, bound: int) -> bytes:
+    """Up to `bound` bytes; one question is enough for a file that still has the size it had."""
     chunks: list[bytes] = []
     left = bound
+    # The buffer is as large as what is asked for, so one byte more than expected shows the end soonest.
+    wanted = min(size + 1, bound)
     while left > 0:
-        chunk = os.read(descriptor, left)
-        if not chunk:
-            break
+        chunk = os.read(descriptor, min(wanted, left))
         chunks.append(chunk)
         left -= len(chunk)
+        if not chunk or (len(chunk) < wanted and bound - left >= size):
+            break
+        wanted = left
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
@@ -262,6 +277,17 @@ def _is_link(name: str, directory: int) -> bool:
 
 class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+# Made once: ctypes turns plain integers into C's `int`, which the number and the size of this call are not.
+_NUMBER = ctypes.c_long(_SYS_OPENAT2)
+_HOW_BYTES = ctypes.c_size_t(ctypes.sizeof(_OpenHow))
+
+
+@lru_cache(maxsize=8)
+def _how(resolve: int) -> Any:
+    """The kernel only reads it, so threads may share one."""
+    return ctypes.byref(_OpenHow(_OPEN_FLAGS, 0, resolve))
 
 
 _libc: ctypes.CDLL | None = None
@@ -285,16 +311,10 @@ def _openat2_works() -> bool:
 
 def _openat2(root: int, relative: str, resolve: int) -> int:
     assert _libc is not None
-    how = _OpenHow(_OPEN_FLAGS, 0, resolve)
     name = os.fsencode(relative or ".")
+    how = _how(resolve)
     for _ in range(_RACE_RETRIES):
-        result: int = _libc.syscall(
-            ctypes.c_long(_SYS_OPENAT2),
-            ctypes.c_int(root),
-            ctypes.c_char_p(name),
-            ctypes.byref(how),
-            ctypes.c_size_t(ctypes.sizeof(how)),
-        )
+        result: int = _libc.syscall(_NUMBER, root, name, how, _HOW_BYTES)
         if result >= 0:
             return result
         number = ctypes.get_errno()

@@ -6,23 +6,28 @@ nothing here came from a server unchecked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
 from sightline_core.paths import relative_to
 from sightline_core.types import Position, Range, Source, SymbolKind
+from sightline_lsp.texts import FileText
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class LspLocation:
-    """A place a server named; `in_root` is the registered root that holds it, None for an external one."""
+    """A place a server named; `in_root` is the registered root that holds it, None for an external one.
+
+    `text`, where it is known, is what the range was counted in.
+    """
 
     path: str
     range: Range
     in_root: str | None
+    text: FileText | None = field(default=None, compare=False, repr=False)
 
     @property
     def relative(self) -> str:

@@ -95,14 +95,27 @@ class Roots:
         return Place(path)
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A file that a server named: with its root and text, or external without both."""
+
+    path: str
+    root: str | None = None
+    text: FileText | None = None
+
+
 class Converter:
-    """Translates for one server: its unit, the roots of the moment, and the texts to count in."""
+    """Translates one answer of one server: its unit, the roots of the moment, and the texts to count in.
+
+    However many places an answer has in a file, the file is looked at once.
+    """
 
     def __init__(self, roots: Roots, texts: Texts, unit: ColumnUnit, limits: Limits) -> None:
         self._roots = roots
         self._texts = texts
         self._unit = unit
         self.limits = limits
+        self._files: dict[str, _Named | None] = {}
         self.dropped = 0
         self.truncated = False
 
@@ -115,40 +128,48 @@ class Converter:
             span = wire.target_selection_range or wire.target_range if wire.target_uri else wire.range
             if not uri or span is None:
                 raise Malformed("a location without URI or range")
-            location = self.location(uri, span)
+            location = self.location(uri, span, with_text=True)
             if location is None:
                 self.dropped += 1
             else:
                 places[location] = None
         return tuple(places)
 
-    def location(self, uri: str, span: WireRange) -> LspLocation | None:
-        """One place, or None when it cannot be shown."""
+    def location(self, uri: str, span: WireRange, *, with_text: bool = False) -> LspLocation | None:
+        """One place, or None when it cannot be shown; `with_text` for places that are shown at once, not kept."""
+        if not _is_sane(span):
+            return None
+        try:
+            file = self._files[uri]
+        except KeyError:
+            file = self._files[uri] = self._named(uri)
+        if file is None:
+            return None
+        if file.text is None:
+            return _external(file.path, span)
+        return LspLocation(file.path, self.range(span, file.text), file.root, file.text if with_text else None)
+
+    def _named(self, uri: str) -> _Named | None:
         path = uri_to_path(uri)
-        if path is None or not _is_sane(span):
+        if path is None:
             return None
         place = self._roots.place(path)
         if place.root is None or place.inside is None:
-            return self._from_outside(path, span)
+            return self._from_outside(path)
         text = self._texts.try_read(place.root, place.inside)
         if text is None:
             # A link that leads out, a directory, or a file that is gone: shown as inside it would be a lie.
-            return self._external(path, span) if _leads_out(path, place.root) else None
-        return LspLocation(path, self.range(span, text), place.root.path)
+            return _Named(path) if _leads_out(path, place.root) else None
+        return _Named(path, place.root.path, text)
 
-    def _from_outside(self, path: str, span: WireRange) -> LspLocation | None:
+    def _from_outside(self, path: str) -> _Named:
         resolved = os.path.realpath(path)
         place = self._roots.place(resolved)
         if resolved != path and place.root is not None and place.inside is not None:
             text = self._texts.try_read(place.root, place.inside)
             if text is not None:
-                return LspLocation(resolved, self.range(span, text), place.root.path)
-        return self._external(path, span)
-
-    def _external(self, path: str, span: WireRange) -> LspLocation:
-        start = Position(span.start.line + 1, span.start.character + 1)
-        end = Position(span.end.line + 1, span.end.character + 1)
-        return LspLocation(clean_line(path), Range(start, max(start, end)), None)
+                return _Named(resolved, place.root.path, text)
+        return _Named(path)
 
     def range(self, span: WireRange, text: FileText) -> Range:
         """A range in `text`; one that ends before it starts becomes empty."""
@@ -185,6 +206,12 @@ def kind_of(number: int) -> SymbolKind:
 def _is_sane(span: WireRange) -> bool:
     numbers = (span.start.line, span.start.character, span.end.line, span.end.character)
     return all(0 <= number <= _MAX_LINE for number in numbers)
+
+
+def _external(path: str, span: WireRange) -> LspLocation:
+    start = Position(span.start.line + 1, span.start.character + 1)
+    end = Position(span.end.line + 1, span.end.character + 1)
+    return LspLocation(clean_line(path), Range(start, max(start, end)), None)
 
 
 def _leads_out(path: str, root: RepoRoot) -> bool:

@@ -87,7 +87,7 @@ class Pool(Navigation):
         self._limits = limits
         self._environment = dict(os.environ if environment is None else environment)
         self._table: ServerTable = load_servers(config)
-        self._texts = Texts(limits)
+        self.texts = Texts(limits)
         self._roots: dict[str, Root] = {}
         self._doors = Roots()
         self._slots: dict[tuple[str, str], Slot] = {}
@@ -212,7 +212,7 @@ class Pool(Navigation):
     ) -> Reply[T]:
         deadline = anyio.current_time() + deadline_s
         door = self._door(root)
-        text = self._texts.read(door, path)
+        text = self.texts.read(door, path)
         language = language_of(path.relative, text.text[:_HEAD_CHARS].encode("utf-8", "replace"))
         slot = self._slot_for(root, language, path)
         reply: Reply[T] | None = None
@@ -241,7 +241,7 @@ class Pool(Navigation):
         loaded = await client.readiness.wait((deadline - anyio.current_time()) * _READY_SHARE)
         await client.documents.refresh()
         document = await client.documents.sync(door, path, language)
-        converter = Converter(self._doors, self._texts, client.offers.unit, self._limits)
+        converter = Converter(self._doors, self.texts, client.offers.unit, self._limits)
         value = await question(Session(client, document, converter, self._limits, deadline))
         # Some servers report progress on a request itself: what began and ended since then was no loading.
         is_sure = loaded and not client.readiness.has_progress
@@ -391,14 +391,14 @@ class Pool(Navigation):
                 program,
                 self._folders(row, key[1]),
                 environment=clean_environment(self._doors.paths, self._environment),
-                texts=self._texts,
+                texts=self.texts,
                 limits=self._limits,
                 tasks=self._tasks,
                 on_running=self._remember,
                 on_state=self._tell_state,
             )
             self._queries[key] = LiveQueries(
-                slot, self._texts, lambda: self._doors, limits=self._limits, tasks=self._tasks
+                slot, self.texts, lambda: self._doors, limits=self._limits, tasks=self._tasks
             )
         return slot
 

@@ -6,7 +6,6 @@ so shortly before that another write could hide behind the same time stamp.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -23,7 +22,9 @@ _RACY_NS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Stamp:
+class Stamp:
+    """What tells one state of a file from another."""
+
     mtime_ns: int
     size: int
     inode: int
@@ -32,13 +33,20 @@ class _Stamp:
 class FileText:
     """One file's text with its lines, as Sightline and as language servers count them."""
 
-    __slots__ = ("_ours", "_theirs", "text")
+    __slots__ = ("__weakref__", "_ours", "_theirs", "stamp", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, stamp: Stamp | None = None) -> None:
+        """`stamp` is the state of the file that the text was read from."""
         self.text = text
+        self.stamp = stamp
         self._ours = LineIndex(text)
         lone_cr = "\r" in text and text.count("\r") != text.count("\r\n")
         self._theirs = LineIndex(text, lone_cr=True) if lone_cr else self._ours
+
+    @property
+    def lines(self) -> LineIndex:
+        """The lines as Sightline counts them."""
+        return self._ours
 
     def to_wire(self, position: Position, unit: ColumnUnit) -> tuple[int, int]:
         """Zero-based line and offset in `unit`, clamped to the text."""
@@ -70,30 +78,25 @@ class Texts:
         self._limits = limits
         # Long answers are converted in worker threads.
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, tuple[_Stamp, FileText]] = OrderedDict()
+        self._kept: OrderedDict[str, FileText] = OrderedDict()
         self._chars = 0
 
     def read(self, root: RepoRoot, path: RepoPath) -> FileText:
         """The current text; raises what `RepoRoot.read_file` raises."""
         key = path.absolute
-        descriptor = root.open_file(path)
-        try:
-            info = os.fstat(descriptor)
-        finally:
-            os.close(descriptor)
-        stamp = _Stamp(info.st_mtime_ns, info.st_size, info.st_ino)
+        info = root.stat_file(path)
         with self._lock:
             kept = self._kept.get(key)
-            if kept is not None and kept[0] == stamp:
+            if kept is not None and kept.stamp == Stamp(info.st_mtime_ns, info.st_size, info.st_ino):
                 self._kept.move_to_end(key)
-                return kept[1]
+                return kept
         content = root.read_file(path, self._limits.lsp_max_document_bytes)
-        text = FileText(decode(content.data))
+        text = FileText(decode(content.data), Stamp(content.mtime_ns, content.size, content.inode))
         settled = time.time_ns() - content.mtime_ns > _RACY_NS
         with self._lock:
             self._drop(key)
             if settled:
-                self._kept[key] = (_Stamp(content.mtime_ns, content.size, content.inode), text)
+                self._kept[key] = text
                 self._chars += len(text.text)
             while len(self._kept) > self._limits.lsp_max_cached_texts or self._is_too_big():
                 self._drop(next(iter(self._kept)))
@@ -105,7 +108,7 @@ class Texts:
     def _drop(self, key: str) -> None:
         kept = self._kept.pop(key, None)
         if kept is not None:
-            self._chars -= len(kept[1].text)
+            self._chars -= len(kept.text)
 
     def try_read(self, root: RepoRoot, path: RepoPath) -> FileText | None:
         """The current text, or None when the door refuses it or there is none."""

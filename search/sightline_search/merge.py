@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sightline_core.paths import relative_to
+from sightline_indexer.file_traits import traits_of
 from sightline_lsp.answers import LiveSymbol
 from sightline_search.model import Hit
 from sightline_search.names import SymbolName, parse_name
+from sightline_search.result_filters import FileTest
 
 INDEX = "index"
 LSP = "lsp"
@@ -19,10 +21,13 @@ LSP = "lsp"
 _HEAD_LINES = 10
 
 
-def merge_live(hits: Sequence[Hit], live: Sequence[LiveSymbol], root: str, name: str) -> tuple[Hit, ...]:
+def merge_live(
+    hits: Sequence[Hit], live: Sequence[LiveSymbol], root: str, name: str, accepts: FileTest | None = None
+) -> tuple[Hit, ...]:
     """Index hits with the live symbols of that name; a definition that both know is one result.
 
-    Definitions that only a server knows follow those of the index and precede text hits.
+    Definitions that only a server knows follow those of the index and precede text hits; those in files that the
+    filters do not accept are left out.
     """
     wanted = parse_name(name)
     if wanted is None:
@@ -33,6 +38,8 @@ def merge_live(hits: Sequence[Hit], live: Sequence[LiveSymbol], root: str, name:
         path = relative_to(root, symbol.location.path)
         bare = _bare(symbol.name)
         if path is None or symbol.location.in_root is None or bare != wanted.name:
+            continue
+        if accepts is not None and not accepts(path, symbol.language, traits_of(path, b"")):
             continue
         at = next((n for n, hit in enumerate(merged) if _same(hit, symbol, path, bare)), None)
         if at is not None:

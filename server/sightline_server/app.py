@@ -61,7 +61,7 @@ class Services:
         session = Session(
             transport=transport,
             tools=select_tools(self.config.toolset) if choice is None else choice.tools,
-            default_workspace=default,
+            start_workspace=default,
             discovery=None if choice is None else choice.discovery,
             may_write=self.config.allow_write if choice is None else choice.may_write,
             call_limit=limits.max_inflight_calls_per_session,

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
 from sightline_core.errors import SightlineError
@@ -22,6 +22,9 @@ from sightline_core.types import (
     SourceStatus,
 )
 from sightline_core.version import PROTOCOL_VERSION
+
+# Several times as fast as the standard library's, which counts for every answer twice.
+_encoder = msgspec.json.Encoder()
 
 
 class WireModel(BaseModel):
@@ -108,12 +111,12 @@ def to_json(model: BaseModel) -> dict[str, Any]:
 
 def dump(body: dict[str, Any]) -> str:
     """Compact JSON text; what is not ASCII stays readable."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return _encoder.encode(body).decode("utf-8")
 
 
 def byte_size(body: dict[str, Any]) -> int:
     """The UTF-8 size of a body's compact JSON."""
-    return len(dump(body).encode("utf-8"))
+    return len(_encoder.encode(body))
 
 
 def cut_list(body: dict[str, Any], field: str, max_bytes: int) -> int:
@@ -122,6 +125,7 @@ def cut_list(body: dict[str, Any], field: str, max_bytes: int) -> int:
     excess = byte_size(body) - max_bytes
     dropped = 0
     while excess > 0 and items:
-        excess -= len(dump({"": items.pop()}).encode("utf-8")) - len('{"":}') + 1
+        # With its comma.
+        excess -= len(_encoder.encode(items.pop())) + 1
         dropped += 1
     return dropped

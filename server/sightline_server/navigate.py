@@ -13,7 +13,7 @@ from pydantic import Field
 
 from sightline_lsp.answers import LspLocation, Reply
 from sightline_lsp.pool import Pool
-from sightline_server.locations import Location, PageArgs, Place, grouped, page_of, place_of
+from sightline_server.locations import Location, PageArgs, Place, grouped, page_of, places_of
 from sightline_server.lsp_question import Asked, ask, facts_of
 from sightline_server.next_actions import NextAction
 from sightline_server.syntactic import Found
@@ -80,7 +80,7 @@ def symbol_arguments(target: Target) -> dict[str, object]:
 
 
 def _merged(asked: Asked[tuple[LspLocation, ...]], found: Found) -> list[Place]:
-    return [*(place_of(location) for location in asked.value), *found.places]
+    return [*places_of(asked.value), *found.places]
 
 
 def _options(args: PlacesArgs) -> dict[str, object]:

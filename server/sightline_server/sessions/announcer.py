@@ -137,15 +137,10 @@ class Announcer:
         await anyio.sleep(delay_s)
         paths = self._due.pop(kind, set())
         for session in self._sessions:
-            if not any(path in session.used or path in _own(session) for path in paths):
+            if not session.concerns_any(paths):
                 continue
             for uri in session.subscriptions:
                 if uri.startswith(DIAGNOSTICS_PREFIX) == (kind == "diagnostics"):
                     session.outbox.post(uri, "notifications/resources/updated", {"uri": uri})
         for tell in tuple(self._on_update):
             tell(kind, paths)
-
-
-def _own(session: Session) -> set[str]:
-    own = {workspace.path for workspace in session.roots}
-    return own | ({session.default_workspace.path} if session.default_workspace is not None else set())

@@ -137,8 +137,7 @@ async def complete(services: Services, session: Session, params: types.CompleteR
 
 def serve_resources(server: Server[Any], services: Services, scope: Any) -> None:
     """Register everything about resources with a server."""
-    bus = InMemorySubscriptionBus()
-    listen = ListenHandler(bus, max_subscriptions=services.config.limits.max_subscriptions)
+    listening = 0
 
     async def on_list(_context: Any, _params: types.PaginatedRequestParams) -> types.ListResourcesResult:
         return list_resources()
@@ -163,16 +162,14 @@ def serve_resources(server: Server[Any], services: Services, scope: Any) -> None
     async def on_listen(
         context: Any, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        uris = [str(uri) for uri in params.notifications.resource_subscriptions or ()]
-
-        def tell(kind: str, _paths: set[str]) -> None:
-            services.tasks.start_soon(_publish, bus, kind, uris)
-
-        stop = services.announcer.on_update(tell)
+        nonlocal listening
+        if listening >= services.config.limits.max_subscriptions:
+            raise MCPError(types.INTERNAL_ERROR, "Too many subscriptions.", {"code": ErrorCode.OVERLOADED.value})
+        listening += 1
         try:
-            return await listen(context, params)
+            return await _listen(services, scope.session_for(context), context, params)
         finally:
-            stop()
+            listening -= 1
 
     server.add_request_handler("resources/list", types.PaginatedRequestParams, on_list)
     server.add_request_handler("resources/templates/list", types.PaginatedRequestParams, on_templates)
@@ -181,6 +178,26 @@ def serve_resources(server: Server[Any], services: Services, scope: Any) -> None
     server.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, on_unsubscribe)
     server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, on_listen)
     server.add_request_handler("completion/complete", types.CompleteRequestParams, on_complete)
+
+
+async def _listen(
+    services: Services, session: Session, context: Any, params: types.SubscriptionsListenRequestParams
+) -> types.SubscriptionsListenResult:
+    """Serve one stream of updates until its client leaves."""
+    # A bus for each stream: on a shared one every listener would get what is published for each of the others.
+    bus = InMemorySubscriptionBus()
+    uris = [str(uri) for uri in dict.fromkeys(params.notifications.resource_subscriptions or ())]
+
+    def tell(kind: str, paths: set[str]) -> None:
+        # What single exchanges of HTTP work with is not remembered: they are rather told too much.
+        if session.shared or session.concerns_any(paths):
+            services.tasks.start_soon(_publish, bus, kind, uris)
+
+    stop = services.announcer.on_update(tell)
+    try:
+        return await ListenHandler(bus)(context, params)
+    finally:
+        stop()
 
 
 async def _publish(bus: InMemorySubscriptionBus, kind: str, uris: list[str]) -> None:

@@ -58,15 +58,12 @@ class RootsKeeper:
         before, self._session.roots = self._session.roots, roots
         for workspace in roots:
             workspace.holders += 1
-        self._session.default_workspace = roots[0] if roots else self._fallback()
+        self._session.default_workspace = roots[0] if roots else self._session.start_workspace
         # On a task of the process: what was begun for a client is finished also when the client leaves.
         done = anyio.Event()
         self._services.tasks.start_soon(_open_and_close, self._services, roots, before, done)
         await done.wait()
         return roots
-
-    def _fallback(self) -> Workspace | None:
-        return self._services.workspaces.default_for(self._services.start_directory)
 
     def _give_back(self) -> None:
         before, self._session.roots = self._session.roots, ()

@@ -7,7 +7,7 @@ else; workspaces, indexes and language servers belong to the process and outlive
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -43,13 +43,17 @@ class Choice:
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """One connected client. `shared` is True for the one that stands for all single exchanges of HTTP."""
+    """One connected client. `shared` is True for the one that stands for all single exchanges of HTTP.
+
+    `start_workspace` is its default before its client told roots, and when it has none.
+    """
 
     transport: TransportKind
     tools: Mapping[str, AnyTool]
-    default_workspace: Workspace | None
+    start_workspace: Workspace | None
     call_limit: int
     outbox: Outbox
+    default_workspace: Workspace | None = field(init=False)
     shared: bool = False
     discovery: Discovery | None = None
     may_write: bool = False
@@ -65,6 +69,9 @@ class Session:
     used: set[str] = field(default_factory=set[str])
     on_end: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
+    def __post_init__(self) -> None:
+        self.default_workspace = self.start_workspace
+
     @property
     def trusts_roots(self) -> bool:
         """Whether its client may name any directory: one on the same machine, in the user's own process, may."""
@@ -73,6 +80,11 @@ class Session:
     def concerns(self, workspace: Workspace) -> bool:
         """Whether its client works with a workspace: by default, as a root, or in some call."""
         return workspace is self.default_workspace or workspace in self.roots or workspace.path in self.used
+
+    def concerns_any(self, paths: Set[str]) -> bool:
+        """Whether its client works with one of the workspaces at these paths."""
+        own = [*self.roots, *((self.default_workspace,) if self.default_workspace is not None else ())]
+        return not paths.isdisjoint(self.used) or any(workspace.path in paths for workspace in own)
 
     def log(self, level: str, event: str, data: Mapping[str, Any]) -> None:
         """Tell the client something at a level, if it wants to hear of that level."""

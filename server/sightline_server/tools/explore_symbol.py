@@ -24,7 +24,7 @@ from sightline_server.definitions import (
 )
 from sightline_server.envelope import WireModel, dump, to_json
 from sightline_server.hierarchies import Relative, Walk, walk_server
-from sightline_server.locations import Location, Place, grouped, place_of, show
+from sightline_server.locations import Location, Place, grouped, places_of, show
 from sightline_server.lsp_question import Asked, ask, facts_of
 from sightline_server.navigate import Provenance
 from sightline_server.next_actions import NextAction
@@ -162,7 +162,7 @@ async def _gather(call: Call, target: Target) -> _Gathered:
 
 def _places(gathered: _Gathered) -> list[Place]:
     by_server = gathered.references.value if gathered.references is not None else ()
-    return [*(place_of(location) for location in by_server), *gathered.uses_by_name.places]
+    return [*places_of(by_server), *gathered.uses_by_name.places]
 
 
 def _callers(gathered: _Gathered, bound: int) -> list[Relative]:

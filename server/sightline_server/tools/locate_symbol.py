@@ -12,6 +12,7 @@ from sightline_indexer.store import Snapshot
 from sightline_search.locate import locate
 from sightline_search.merge import merge_live
 from sightline_search.model import DetailLevel, Intent, SearchResult
+from sightline_search.result_filters import file_test
 from sightline_search.truncate import fit_hits
 from sightline_server.completeness import Facts, ToolKind
 from sightline_server.enrichment import alongside
@@ -94,7 +95,8 @@ async def run(call: Call, args: LocateArgs) -> Answer[LocateResult]:
     if isinstance(found, NoSnapshot):
         holes = (found.note,)
         found = SearchResult(Intent.SYMBOL)
-    merged = merge_live(found.hits, live.symbols, call.require_workspace().path, args.name)[: args.limit]
+    accepts = file_test(filters, call.limits)
+    merged = merge_live(found.hits, live.symbols, call.require_workspace().path, args.name, accepts)[: args.limit]
     hits, cuts = fit_hits(merged, args.detail_level, None, call.limits.max_structured_bytes, call.limits)
     result = LocateResult(
         results=[result_model(hit, args.detail_level) for hit in hits],

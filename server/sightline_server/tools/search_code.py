@@ -13,6 +13,7 @@ from sightline_indexer.store import Snapshot
 from sightline_search.engine import search
 from sightline_search.merge import merge_live
 from sightline_search.model import DetailLevel, Intent, SearchMode, SearchOptions, SearchResult
+from sightline_search.result_filters import file_test
 from sightline_search.truncate import fit_hits
 from sightline_server.completeness import Facts, ToolKind
 from sightline_server.enrichment import Live, alongside, can_be_symbol
@@ -183,7 +184,8 @@ async def _search_one(call: Call, query: str, options: SearchOptions, *, enrich:
         found = SearchResult(Intent.NATURAL_LANGUAGE, holes=(found.note,))
     hits = found.hits
     if live.symbols:
-        hits = merge_live(hits, live.symbols, workspace.path, query)[: options.limit]
+        accepts = file_test(options.filters, call.limits)
+        hits = merge_live(hits, live.symbols, workspace.path, query, accepts)[: options.limit]
     kept, cuts = fit_hits(hits, options.detail, options.max_tokens, call.limits.max_structured_bytes, call.limits)
     near = () if hits else found.did_you_mean
     return replace(found, hits=kept, did_you_mean=near, cuts=(*found.cuts, *cuts)), live

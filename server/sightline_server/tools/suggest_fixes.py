@@ -9,13 +9,12 @@ from pydantic import Field
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.paths import RepoPath
-from sightline_core.text import LineIndex
 from sightline_core.types import Position, Range
 from sightline_lsp.answers import CodeAction, Edit
 from sightline_server.completeness import ToolKind
 from sightline_server.envelope import WireModel
 from sightline_server.lsp_question import answered, ask, facts_of
-from sightline_server.targets import read_text, readable_path
+from sightline_server.targets import readable_path
 from sightline_server.tools.base import Answer, Args, Call, Result, Tool, Toolset
 
 
@@ -68,8 +67,8 @@ async def run(call: Call, args: SuggestFixesArgs) -> Answer[SuggestFixesResult]:
 
 async def line_span(call: Call, path: RepoPath, line: int | None, end_line: int | None) -> Range:
     """Whole lines of a file, all of them by default; raises `invalid_input` for lines it does not have."""
-    root, limits = call.require_workspace().root, call.limits
-    text = LineIndex(await anyio.to_thread.run_sync(read_text, root, path, limits))
+    texts = call.services.language_servers.pool.texts
+    text = (await anyio.to_thread.run_sync(texts.read, call.require_workspace().root, path)).lines
     first = line or 1
     last = min(end_line or (line or text.line_count), text.line_count)
     if first > text.line_count or last < first:
