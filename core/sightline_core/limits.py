@@ -110,6 +110,7 @@ class Limits:
     max_remembered_words: int = 1_000_000
     worker_cached_words: int = 250_000
     index_writer_heap_bytes: int = 100_000_000
+    index_update_heap_bytes: int = 20_000_000
     index_first_commit_s: float = 2.0
     index_commit_factor: float = 3.0
     writer_linger_s: float = 20.0

@@ -124,7 +124,8 @@ def _open_writer(job: Job, place: Workplace) -> tuple[IndexWriter, bool]:
     health = examine(current, place.root.path) if current and job.force else None
     usable = current is not None and (health is None or health.status is SchemaStatus.COMPATIBLE)
     if current is not None and usable:
-        writer = IndexWriter(current, place.limits, between=place.between_commits)
+        update = job.mode is JobMode.INCREMENTAL
+        writer = IndexWriter(current, place.limits, for_update=update, between=place.between_commits)
         if not (job.force and job.mode is JobMode.FULL):
             return writer, False
         generation = writer.published

@@ -34,18 +34,26 @@ class IndexWriter:
     """Changes an index; readers see each `commit` as a whole."""
 
     def __init__(
-        self, folder: str, limits: Limits, *, first_generation: int = 0, between: Callable[[], None] | None = None
+        self,
+        folder: str,
+        limits: Limits,
+        *,
+        first_generation: int = 0,
+        for_update: bool = False,
+        between: Callable[[], None] | None = None,
     ) -> None:
         """`between` is called between the two commits of a generation, for tests of what a crash leaves there.
 
-        `first_generation` numbers the commits of a rebuilt index on from those of the old one.
+        `for_update` takes less memory, enough for changes to an index that is there. `first_generation` numbers the
+        commits of a rebuilt index on from those of the old one.
         """
         self.folder = folder
         self._between = between
         self._schema = schema.build_schema()
         remove_fingerprint(folder)
         self._index = schema.open_text_index(os.path.join(folder, TEXT_FOLDER))
-        self._text = self._index.writer(limits.index_writer_heap_bytes, 1)
+        heap_bytes = limits.index_update_heap_bytes if for_update else limits.index_writer_heap_bytes
+        self._text = self._index.writer(heap_bytes, 1)
         # A kill can leave a deletion file that would make every later commit fail.
         self._text.garbage_collect_files()
         self._searcher = self._index.searcher()
