@@ -32,6 +32,7 @@ WARM_UP_SHARE = 0.3
 WARM_UP_S = 300
 # Before that, memory still grows to its level.
 JUDGED_MINUTES = 5
+WINDOW_S = 30
 
 
 @dataclass
@@ -123,6 +124,16 @@ def slope(points: list[tuple[float, float]]) -> float:
     return 60 * sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread else 0.0
 
 
+def settled(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The lowest of each half minute: buffers of writers come and go with the saves, what stays is what counts."""
+    lowest: dict[int, tuple[float, float]] = {}
+    for at, size in points:
+        window = int(at // WINDOW_S)
+        if window not in lowest or size < lowest[window][1]:
+            lowest[window] = (at, size)
+    return list(lowest.values())
+
+
 async def disturb(url: str, pid: int, begun: float, until: float, tally: Tally) -> None:
     """Measure, and kill a language server now and then."""
     async with Client(f"{url}/mcp", mode="legacy") as client:
@@ -168,11 +179,12 @@ def main() -> int:
     args = parser.parse_args()
     tally = anyio.run(soak, args.clients, args.minutes * 60)
     late = [point for point in tally.memory if point[0] > args.minutes * 60 * WARM_UP_SHARE]
-    growth = slope(late)
+    growth = slope(settled(late))
     print(f"{args.clients} clients, {args.minutes:g} min: {sum(tally.calls.values())} answers {dict(tally.calls)}")
     print(f"{tally.edits} edits, {tally.kills} servers killed, {len(tally.wrong)} wrong or unlabelled")
     if late:
-        print(f"memory {late[0][1]:.0f} to {late[-1][1]:.0f} MB after warm-up, slope {growth:.2f} MB/min")
+        low, high = min(size for _, size in late), max(size for _, size in late)
+        print(f"memory {low:.0f} to {high:.0f} MB after warm-up, slope of what stays {growth:.2f} MB/min")
     for line in tally.wrong[:20]:
         print("  ", line)
     grows = growth >= 1.0 and args.minutes >= JUDGED_MINUTES
