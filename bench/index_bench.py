@@ -24,6 +24,7 @@ from pathlib import Path
 from sightline_core.limits import DEFAULT_LIMITS
 from sightline_core.paths import RepoRoot
 from sightline_core.types import JobState
+from sightline_indexer.directory_rules import RULE_FILES
 from sightline_indexer.walk import walk_files
 from sightline_indexer.workspace_index import WorkspaceIndex
 
@@ -223,7 +224,12 @@ def main() -> None:
         root = f"{place}/tree"
         shutil.copytree(options.tree, root, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         files = walk_files(RepoRoot(root), DEFAULT_LIMITS).files
-        names = [file.relative for file in files if file.size < DEFAULT_LIMITS.max_file_bytes // 2]
+        # An edited ignore file changes what belongs into the index, which is another matter than a changed file.
+        names = [
+            file.relative
+            for file in files
+            if file.size < DEFAULT_LIMITS.max_file_bytes // 2 and Path(file.relative).name not in RULE_FILES
+        ]
         figures: dict[str, object] = {"files": len(names), "_bytes": sum(file.size for file in files)}
         workers = max(1, len(os.sched_getaffinity(0)))
         floor = parse_floor(root, names, workers)
