@@ -27,6 +27,7 @@ from sightline_core.types import JobState
 from sightline_indexer.directory_rules import RULE_FILES
 from sightline_indexer.walk import walk_files
 from sightline_indexer.workspace_index import WorkspaceIndex
+from sightline_server.process_memory import settle_memory
 
 PARSE_ONLY = """
 import sys
@@ -164,6 +165,7 @@ print(sorted(late)[min(len(late) - 1, int(len(late) * 0.999))])
 
 
 def measure_full(index: WorkspaceIndex, figures: dict[str, object]) -> None:
+    settle_memory()
     stop, late = threading.Event(), []
     beating = threading.Thread(target=heartbeat, args=(stop, late))
     beating.start()

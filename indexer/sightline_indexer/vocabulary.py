@@ -32,8 +32,9 @@ class VocabularyWriter:
         """Words beyond `settled_bytes` come from commits that may have failed; they are not written again."""
         self._file = open(os.path.join(folder, VOCABULARY_NAME), "a+b")  # noqa: SIM115
         self._file.seek(settled_bytes)
-        # The last one may be torn and is not counted on.
-        self._remembered = set(self._file.read().split(b"\n")[:-1])
+        # The last one may be torn and is not counted on. A dict and no set: the collector of cycles walks through all
+        # of a set, and through half a million words so long that the whole process is held up.
+        self._remembered = dict.fromkeys(self._file.read().split(b"\n")[:-1])
         self._max_remembered = max_remembered
         # A crash may have torn the last word: a line break keeps it from merging with the next one.
         self._pending: list[bytes] = [b""]
@@ -48,7 +49,7 @@ class VocabularyWriter:
         if len(self._remembered) > self._max_remembered:
             self._remembered.clear()
         fresh = [word for word in set(words) if word not in self._remembered]
-        self._remembered.update(fresh)
+        self._remembered.update(dict.fromkeys(fresh))
         return fresh
 
     def add(self, words: Iterable[bytes]) -> None:

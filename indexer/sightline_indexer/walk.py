@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from types import MappingProxyType
 
+import msgspec
+
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot, open_beneath
@@ -21,8 +23,7 @@ from sightline_indexer.directory_rules import RULE_FILES, DirectoryRules, RuleRe
 __all__ = ["FoundFile", "SkipReason", "Walk", "walk_files"]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(msgspec.Struct, frozen=True, gc=False):
     """A file that belongs into the index, with the stat that tells whether it changed."""
 
     relative: str

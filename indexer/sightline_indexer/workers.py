@@ -16,7 +16,6 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import IO
 
 import msgspec
@@ -32,8 +31,7 @@ _STDERR_TAIL_BYTES = 2000
 _DYING_S = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class SizedTask:
+class SizedTask(msgspec.Struct, frozen=True, gc=False):
     """A task with the size of its file, by which batches are cut."""
 
     task: Task

@@ -18,12 +18,12 @@ from anyio.abc import TaskGroup
 from sightline_core.config import Config
 from sightline_indexer.job import Job
 from sightline_indexer.pipeline import Difference
-from sightline_server.allocator import return_freed_memory
 from sightline_server.audit import AuditLog
 from sightline_server.finders import Finders
 from sightline_server.indexes import Indexes
 from sightline_server.job_follow import follow
 from sightline_server.language_servers import LanguageServers
+from sightline_server.process_memory import settle_memory
 from sightline_server.registry import Registry
 from sightline_server.sessions.announcer import Announcer
 from sightline_server.sessions.outbox import Channel, Outbox
@@ -95,7 +95,7 @@ async def open_services(
     The workspaces that were named are opened and brought up to date in the background unless `prewarm` is off;
     so is the default one unless `open_default` is off. Without `sync_on_open` no job starts unasked.
     """
-    return_freed_memory()
+    settle_memory()
     select_tools(config.toolset)
     audit = AuditLog(config.audit_log, config.limits)
     registry = Registry(config.data_dir)
