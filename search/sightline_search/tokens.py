@@ -28,6 +28,7 @@ _CAPITALS_A_TOKEN = 2
 _SAME_MARKS_A_TOKEN = 4
 _MARKS_A_TOKEN = 2
 _BLANKS_A_TOKEN = 16
+_MAX_WEIGHTS = 50_000
 
 
 def estimate_tokens(text: str) -> int:
@@ -44,8 +45,23 @@ def typical_tokens(text: str) -> int:
     return -(-estimate_tokens(text) * 3 // 4)
 
 
+class _Weights(dict[str, int]):
+    """Piece → its tokens, remembered for the short ones: code is written with few different pieces."""
+
+    def __missing__(self, piece: str) -> int:
+        weight = _weight(piece)
+        if len(piece) < _ENCODED_CHARS:
+            if len(self) >= _MAX_WEIGHTS:
+                self.clear()
+            self[piece] = weight
+        return weight
+
+
+_weights = _Weights()
+
+
 def _ascii_tokens(text: str) -> int:
-    return sum(_weight(match[0]) for match in _PIECE.finditer(text))
+    return sum(map(_weights.__getitem__, _PIECE.findall(text)))
 
 
 def _weight(piece: str) -> int:

@@ -26,7 +26,7 @@ def fit_hits(
     for hit in hits:
         shaped = shape_hit(hit, detail, limits)
         text = wire_text(shaped, detail)
-        tokens += estimate_tokens(text)
+        tokens += estimate_tokens(text) if max_tokens is not None else 0
         size += len(text.encode("utf-8", "replace"))
         if max_tokens is not None and tokens > max_tokens:
             return tuple(kept), (_cut(len(kept), len(hits), "max_tokens", f"{max_tokens} tokens"),)
