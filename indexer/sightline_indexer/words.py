@@ -23,7 +23,7 @@ _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 # An acronym ends before the capital that begins the next part: HTTPRequest is HTTP and Request.
 _ASCII_PART = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-# About a hundred lines of code. Measured on retrieval sets: 200 to 1,200 rank alike, a whole file as one ranks worse.
+# About a hundred lines of code. On retrieval sets 200 to 1,200, a whole file and every use differ by a row or two.
 _STRETCH_WORDS = 600
 
 
