@@ -161,6 +161,8 @@ class Limits:
     max_near_name_files: int = 200
     short_name_chars: int = 4
     max_idle_readers: int = 8
+    # A reader keeps pages of the manifest; after a busy moment most of them are not needed again.
+    idle_reader_s: float = 5.0
 
     # -- literal and regex search --------------------------------------------------------------
     max_pattern_chars: int = 4_096

@@ -45,6 +45,16 @@ class IndexState:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What every answer says of the index that it comes from."""
+
+    indexing_status: IndexingStatus
+    schema_status: SchemaStatus
+    freshness: Freshness
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """What counting the rows of a generation gave."""
 

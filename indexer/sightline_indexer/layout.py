@@ -41,6 +41,30 @@ def current_index(folder: str) -> str | None:
     return os.path.join(folder, name if _INDEX_NAME.fullmatch(name) else "index-damaged")
 
 
+class CurrentIndex:
+    """`current_index` of one folder, asked before every answer: the file is read again only when it was replaced.
+
+    Not thread-safe.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._path = os.path.join(folder, _CURRENT_NAME)
+        self._known: tuple[tuple[int, int, int], str | None] | None = None
+
+    def read(self) -> str | None:
+        """The folder of the index that is read now, None when there is none."""
+        try:
+            info = os.stat(self._path)
+        except OSError:
+            self._known = None
+            return current_index(self._folder)
+        stamp = (info.st_ino, info.st_mtime_ns, info.st_size)
+        if self._known is None or self._known[0] != stamp:
+            self._known = (stamp, current_index(self._folder))
+        return self._known[1]
+
+
 def create_index(folder: str, root: str) -> str:
     """A new, empty index beside the current one; `switch_to` makes it the current one."""
     numbers = [int(match[1]) for name in os.listdir(folder) if (match := _INDEX_NAME.fullmatch(name))]

@@ -37,6 +37,62 @@ def read_ref(root: str, limits: Limits = DEFAULT_LIMITS) -> str:
     return _ref_of(_read_text(os.path.join(git.path, "HEAD"), limits)) or LIVE_REF
 
 
+_Stamp = tuple[int, int, int] | None
+
+
+class RefReader:
+    """`read_ref` of one root, asked before every answer: files are read again only when one of them changed.
+
+    Git replaces its files by renaming, so a changed one has another inode. Any thread may ask.
+    """
+
+    def __init__(self, root: str, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._root = root
+        self._limits = limits
+        self._known: tuple[tuple[tuple[str, _Stamp], ...], str] | None = None
+
+    def read(self) -> str:
+        """The branch or short commit now."""
+        known = self._known
+        if known is not None and all(_stamp(path) == stamp for path, stamp in known[0]):
+            return known[1]
+        git = find_git_directory(self._root, self._limits)
+        # Before the reading, so that a change in between is seen next time.
+        absent = [(path, _stamp(path)) for path in self._nearer_places(git)]
+        decisive = [] if git is None else [os.path.join(git.work_tree, ".git"), os.path.join(git.path, "HEAD")]
+        present = [(path, _stamp(path)) for path in decisive]
+        ref = read_ref(self._root, self._limits)
+        # A `.git` that leads nowhere, such as one that is being made, can become a real one without being replaced.
+        leads_nowhere = any(stamp is not None for _, stamp in absent)
+        self._known = None if leads_nowhere else ((*absent, *present), ref)
+        return ref
+
+    def _nearer_places(self, git: GitDirectory | None) -> list[str]:
+        """Where a git directory would come before the one that was found."""
+        places: list[str] = []
+        current = self._root
+        for _ in range(self._limits.max_directory_depth):
+            if git is not None and current == git.work_tree:
+                break
+            places.append(os.path.join(current, ".git"))
+            parent = os.path.dirname(current)
+            if parent == current:
+                break
+            current = parent
+        return places
+
+
+def _stamp(path: str) -> _Stamp:
+    try:
+        info = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    # A directory changes whenever anything in it does; that it is there is what counts.
+    if stat.S_ISDIR(info.st_mode):
+        return info.st_ino, 0, 0
+    return info.st_ino, info.st_mtime_ns, info.st_size
+
+
 def find_git_directory(path: str, limits: Limits = DEFAULT_LIMITS) -> GitDirectory | None:
     """The git directory of `path` or of its nearest parent that has one."""
     current = path

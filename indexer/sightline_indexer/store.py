@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -263,7 +264,8 @@ class IndexStore:
         self.vocabulary = Vocabulary(folder, limits.vocabulary_chunk_bytes)
         self._meta_path = os.path.join(folder, TEXT_FOLDER, "meta.json")
         self._lock = threading.Lock()
-        self._idle: list[sqlite3.Connection] = []
+        # Each with the time it was given back, the latest last.
+        self._idle: list[tuple[sqlite3.Connection, float]] = []
         self._catalogue: tuple[int, Catalogue] | None = None
         self._cache = GenerationCache(0)
         self._closed = False
@@ -324,20 +326,26 @@ class IndexStore:
         return kept if kept.generation == generation else GenerationCache(generation)
 
     def give_back(self, connection: sqlite3.Connection) -> None:
-        """Take a snapshot's connection back."""
+        """Take a snapshot's connection back; one that a busy moment left behind is closed after a while."""
         connection.execute("ROLLBACK")
+        now = time.monotonic()
+        superfluous: list[sqlite3.Connection] = []
         with self._lock:
-            if not self._closed and len(self._idle) < self.limits.max_idle_readers:
-                self._idle.append(connection)
-                return
-        connection.close()
+            if self._closed or len(self._idle) >= self.limits.max_idle_readers:
+                superfluous.append(connection)
+            else:
+                self._idle.append((connection, now))
+            if self._idle and now - self._idle[0][1] > self.limits.idle_reader_s:
+                superfluous.append(self._idle.pop(0)[0])
+        for unused in superfluous:
+            unused.close()
 
     def close(self) -> None:
         """Close idle connections; snapshots that are still out close theirs when they are given back."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for connection in idle:
+        for connection, _ in idle:
             connection.close()
         self.vocabulary.close()
 
@@ -358,7 +366,7 @@ class IndexStore:
     def _connection(self) -> sqlite3.Connection:
         with self._lock:
             if self._idle:
-                return self._idle.pop()
+                return self._idle.pop()[0]
         return manifest.open_manifest(self.folder, read_only=True)
 
     def _reload(self) -> None:

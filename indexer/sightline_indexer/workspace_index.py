@@ -20,7 +20,14 @@ from sightline_core.paths import RepoRoot
 from sightline_core.types import Freshness, JobMode, JobState, SchemaStatus
 from sightline_indexer import layout
 from sightline_indexer.index_health import Health, close_well, examine
-from sightline_indexer.index_state import NO_FIGURES, Figures, IndexState, count_figures, indexing_status
+from sightline_indexer.index_state import (
+    NO_FIGURES,
+    Figures,
+    IndexState,
+    Standing,
+    count_figures,
+    indexing_status,
+)
 from sightline_indexer.job import Job, now, union
 from sightline_indexer.job_log import (
     JobRecord,
@@ -34,7 +41,7 @@ from sightline_indexer.kept_writer import WriterKeeper
 from sightline_indexer.locks import WriteLock
 from sightline_indexer.path_filter import PathFilter
 from sightline_indexer.pipeline import Difference, Scope
-from sightline_indexer.repo_ref import read_ref
+from sightline_indexer.repo_ref import RefReader
 from sightline_indexer.schema import SCHEMA_VERSION
 from sightline_indexer.store import IndexStore, Snapshot
 from sightline_indexer.watch import Changes, Watcher, WatcherState
@@ -63,6 +70,8 @@ class WorkspaceIndex:
         self.folder = folder
         self._limits = limits
         self._on_job = on_job
+        self._ref = RefReader(root.path)
+        self._current = layout.CurrentIndex(folder)
         self._filter = PathFilter(root, limits)
         self._watcher = Watcher(root, self._filter, self._on_change, limits) if watch else None
         self._lock = WriteLock(folder)
@@ -365,9 +374,29 @@ class WorkspaceIndex:
             watcher_reason=watcher_reason,
             recovery=recovery_report(jobs),
             writer=self._lock.held,
-            ref=read_ref(self.root.path),
+            ref=self._ref.read(),
             problem=health.reason,
         )
+
+    def standing(self) -> Standing:
+        """The part of `status` that every answer shows, without opening a snapshot when nothing changed."""
+        figures = self._figures if self._shows_newest() else self._figures_now()
+        active = self.active_job
+        health = self._health
+        jobs = () if figures.complete or active is not None else read_jobs(self.folder)
+        return Standing(
+            indexing_status(health, figures, active, jobs), health.status, self._freshness(active), self._ref.read()
+        )
+
+    @property
+    def active_job(self) -> Job | None:
+        """The job that is waiting or running."""
+        with self._changed:
+            return self._unfinished_job()
+
+    def freshness(self) -> Freshness:
+        """Whether the index is known to be what the disk holds."""
+        return self._freshness(self.active_job)
 
     def watcher_health(self) -> tuple[WatcherState, str]:
         """Whether changes are noticed, and why not."""
@@ -412,13 +441,22 @@ class WorkspaceIndex:
                 self._figures = known
         return known
 
+    def _shows_newest(self) -> bool:
+        """Whether the figures are those of the newest generation; one that was complete stays so."""
+        if not self._figures.complete:
+            return False
+        try:
+            return self._usable_store().newest()[1] == self._figures.generation
+        except SightlineError:
+            return False
+
     def _on_commit(self) -> None:
         with self._stores:
             self._refresh_store()
 
     def _refresh_store(self) -> None:
         """Follow the pointer to the current index; called with `_stores` held."""
-        current = layout.current_index(self.folder)
+        current = self._current.read()
         if current == (self._store.folder if self._store else None):
             return
         old, self._store = self._store, None

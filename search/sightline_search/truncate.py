@@ -16,6 +16,9 @@ from sightline_search.model import DetailLevel, Hit, ShownLine
 from sightline_search.snippet import cut_line, line_tokens
 from sightline_search.tokens import estimate_tokens, typical_tokens
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_QUOTES = 2
+
 
 def fit_hits(
     hits: Sequence[Hit], detail: DetailLevel, max_tokens: int | None, max_bytes: int, limits: Limits
@@ -24,8 +27,7 @@ def fit_hits(
     kept: list[Hit] = []
     tokens = size = 0
     for hit in hits:
-        shaped = shape_hit(hit, detail, limits)
-        text = wire_text(shaped, detail)
+        shaped, text = _shaped(hit, detail, limits)
         tokens += estimate_tokens(text) if max_tokens is not None else 0
         size += len(text.encode("utf-8", "replace"))
         if max_tokens is not None and tokens > max_tokens:
@@ -41,16 +43,33 @@ def shape_hit(hit: Hit, detail: DetailLevel, limits: Limits) -> Hit:
 
     A path is never shortened, because then it would name nothing; a very long one alone may exceed the level.
     """
-    name = _shorten(cut_line(hit.name, 1, 1, limits.max_name_chars), hit, limits.name_tokens)
+    return _shaped(hit, detail, limits)[0]
+
+
+def _shaped(hit: Hit, detail: DetailLevel, limits: Limits) -> tuple[Hit, str]:
+    """The result at its level, and the text that stands in for it."""
+    name = _shown_name(hit, limits)
     if detail is DetailLevel.LOCATION:
-        return replace(hit, name=name, qualified_name="", signature="", container="", lines=())
-    shaped = replace(hit, name=name, lines=())
-    spare = limits.signature_tokens - typical_tokens(_bare_text(shaped))
-    shaped = replace(shaped, signature=_shorten(hit.signature, hit, spare))
+        shaped = replace(hit, name=name, qualified_name="", signature="", container="", lines=())
+        return shaped, wire_text(shaped, detail)
+    shaped = hit if name == hit.name and not hit.lines else replace(hit, name=name, lines=())
+    text = wire_text(shaped, detail)
+    if hit.parts or typical_tokens(text) > limits.signature_tokens:
+        spare = limits.signature_tokens - typical_tokens(_bare_text(shaped))
+        shaped = replace(shaped, signature=_shorten(hit.signature, hit, spare))
+        text = wire_text(shaped, detail)
     if detail is DetailLevel.SIGNATURE:
-        return shaped
-    spare = limits.context_tokens - typical_tokens(wire_text(shaped, detail))
-    return replace(shaped, lines=_fit_lines(hit.lines, hit, spare))
+        return shaped, text
+    shaped = replace(shaped, lines=_fit_lines(hit.lines, hit, limits.context_tokens - typical_tokens(text)))
+    return shaped, wire_text(shaped, detail)
+
+
+def _shown_name(hit: Hit, limits: Limits) -> str:
+    name = cut_line(hit.name, 1, 1, limits.max_name_chars)
+    # No text takes more tokens than it has bytes, and most names are short.
+    if name.isascii() and len(name) + _QUOTES <= limits.name_tokens:
+        return name
+    return _shorten(name, hit, limits.name_tokens)
 
 
 def _bare_text(hit: Hit) -> str:
@@ -85,14 +104,14 @@ def wire_text(hit: Hit, detail: DetailLevel) -> str:
         value.update({key: item for key, item in optional.items() if item})
     if detail is DetailLevel.CONTEXT and hit.lines:
         value["lines"] = [{"number": line.number, "text": line.text} for line in hit.lines]
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _encode(value)
 
 
 def _shorten(text: str, hit: Hit, budget: int) -> str:
     """The text, halved around the match until it fits."""
     size = len(text)
     column = hit.column or 1
-    while text and typical_tokens(json.dumps(text, ensure_ascii=False)) > budget:
+    while text and typical_tokens(_encode(text)) > budget:
         size //= 2
         if size < 2:
             return ""

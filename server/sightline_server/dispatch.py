@@ -31,7 +31,7 @@ from sightline_server.envelope import (
     warning_models,
 )
 from sightline_server.tools.base import Answer, AnyTool, Args, Call, ProgressReporter
-from sightline_server.workspace_status import status_of
+from sightline_server.workspace_status import standing_of
 
 if TYPE_CHECKING:
     from sightline_server.app import Services
@@ -155,14 +155,14 @@ def build_metadata(kind: ToolKind, facts: Facts, workspace: Workspace | None) ->
             sources=source_models(facts.sources),
             warnings=warning_models(warnings),
         )
-    status = status_of(workspace)
+    standing = standing_of(workspace)
     return Metadata(
         workspace=workspace.path,
-        ref=status.ref,
-        indexing_status=status.indexing_status,
+        ref=standing.ref,
+        indexing_status=standing.indexing_status,
         result_completeness=completeness,
-        freshness_status=status.freshness,
-        schema_status=status.schema_status,
+        freshness_status=standing.freshness,
+        schema_status=standing.schema_status,
         sources=source_models(facts.sources),
         warnings=warning_models(warnings),
     )

@@ -53,7 +53,7 @@ async def apply_policy(call: Call, policy: FreshnessPolicy) -> None:
     index = await call.index()
     if policy is FreshnessPolicy.STRICT:
         await _catch_up(call, index)
-    elif policy is FreshnessPolicy.BALANCED and index.status().freshness is Freshness.STALE:
+    elif policy is FreshnessPolicy.BALANCED and index.freshness() is Freshness.STALE:
         if not call.services.indexes.starts_jobs_unasked:
             return
         try:
@@ -71,7 +71,7 @@ async def read(call: Call, work: Callable[[Snapshot], T]) -> T | NoSnapshot:
         try:
             return await in_thread(call, functools.partial(_work, index, work))
         except SightlineError as error:
-            if error.code is not ErrorCode.INDEX_NOT_READY or index.status().active_job is None:
+            if error.code is not ErrorCode.INDEX_NOT_READY or index.active_job is None:
                 raise
         if call.now() >= give_up:
             return NoSnapshot()

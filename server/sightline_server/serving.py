@@ -61,7 +61,7 @@ async def _show_first_job(services: Services) -> None:
     workspace = services.workspaces.default_for(services.start_directory)
     if workspace is None or not services.config.prewarm:
         return
-    job = (await services.indexes.of(workspace)).status().active_job
+    job = (await services.indexes.of(workspace)).active_job
     if job is None:
         return
     bar = ProgressBar()

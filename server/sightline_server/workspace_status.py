@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sightline_core.types import Freshness, IndexingStatus, SchemaStatus
+from sightline_indexer.index_state import Standing
 from sightline_indexer.repo_ref import read_ref
 from sightline_indexer.schema import SCHEMA_VERSION
 
@@ -28,6 +29,15 @@ class WorkspaceStatus:
     file_count: int | None = None
     symbol_count: int | None = None
     state: IndexState | None = None
+
+
+def standing_of(workspace: Workspace) -> Standing:
+    """What every answer says of the index; a workspace that nobody asked about yet has no open one."""
+    if workspace.index is None:
+        return Standing(
+            IndexingStatus.NOT_INDEXED, SchemaStatus.NOT_INDEXED, Freshness.STALE, read_ref(workspace.path)
+        )
+    return workspace.index.standing()
 
 
 def status_of(workspace: Workspace) -> WorkspaceStatus:

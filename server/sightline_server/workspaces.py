@@ -66,7 +66,7 @@ class Workspace:
     @property
     def is_idle(self) -> bool:
         """True when evicting it would interrupt nobody."""
-        return self.active_calls == 0 and (self.index is None or self.index.status().active_job is None)
+        return self.active_calls == 0 and (self.index is None or self.index.active_job is None)
 
 
 class Workspaces:

@@ -52,29 +52,35 @@ class ActionModel(WireModel):
 
 def result_model(hit: Hit, detail: DetailLevel, *, explain: bool = False) -> ResultModel:
     """A hit at one level of detail."""
-    base = ResultModel(
+    parts = {key: round(value, 4) for key, value in hit.parts.items()} if explain else None
+    if detail is DetailLevel.LOCATION:
+        return ResultModel(
+            path=hit.path,
+            line=hit.line,
+            end_line=hit.end_line,
+            kind=hit.kind,
+            name=clean(hit.name),
+            provenance=list(hit.provenance),
+            drifted=hit.drifted or None,
+            score_parts=parts,
+        )
+    return ResultModel(
         path=hit.path,
         line=hit.line,
         end_line=hit.end_line,
         kind=hit.kind,
         name=clean(hit.name),
         provenance=list(hit.provenance),
+        column=hit.column or None,
+        qualified_name=clean(hit.qualified_name) or None,
+        signature=clean(hit.signature) or None,
+        language=hit.language or None,
+        container=clean(hit.container) or None,
+        symbol=clean(hit.symbol) or None,
+        score=round(hit.score, 3) or None,
+        lines=_lines(hit) if detail is DetailLevel.CONTEXT else None,
         drifted=hit.drifted or None,
-        score_parts={key: round(value, 4) for key, value in hit.parts.items()} if explain else None,
-    )
-    if detail is DetailLevel.LOCATION:
-        return base
-    return base.model_copy(
-        update={
-            "column": hit.column or None,
-            "qualified_name": clean(hit.qualified_name) or None,
-            "signature": clean(hit.signature) or None,
-            "language": hit.language or None,
-            "container": clean(hit.container) or None,
-            "symbol": clean(hit.symbol) or None,
-            "score": round(hit.score, 3) or None,
-            "lines": _lines(hit) if detail is DetailLevel.CONTEXT else None,
-        }
+        score_parts=parts,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline_indexer.repo_ref import read_ref
+from sightline_indexer.repo_ref import RefReader, read_ref
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -50,6 +50,38 @@ def test_linked_work_tree_has_its_own_branch(repository: Path) -> None:
     git(repository, "worktree", "add", "-q", "-b", "other", "linked")
     assert read_ref(str(repository / "linked")) == "other"
     assert read_ref(str(repository)) == "feature/näme"
+
+
+def test_a_reader_follows_every_change_of_the_branch(repository: Path) -> None:
+    (repository / "a").mkdir()
+    reader = RefReader(str(repository / "a"))
+    assert reader.read() == "feature/näme" == reader.read()
+    git(repository, "checkout", "-q", "-b", "next")
+    assert reader.read() == "next"
+    git(repository, "checkout", "-q", "--detach")
+    assert reader.read() == git(repository, "rev-parse", "--short=7", "HEAD")
+    git(repository / "a", "init", "-q", "-b", "nearer")
+    assert reader.read() == "nearer"
+
+
+def test_a_reader_notices_a_git_directory_that_comes_and_goes(tmp_path: Path) -> None:
+    reader = RefReader(str(tmp_path))
+    assert reader.read() == "live" == reader.read()
+    (tmp_path / ".git").mkdir()
+    assert reader.read() == "live"
+    # The directory stays the same one while it becomes git's.
+    git(tmp_path, "init", "-q", "-b", "made")
+    assert reader.read() == "made"
+    (tmp_path / ".git").rename(tmp_path / "elsewhere")
+    assert reader.read() == "live"
+
+
+def test_a_reader_follows_a_linked_work_tree(repository: Path) -> None:
+    git(repository, "worktree", "add", "-q", "-b", "other", "linked")
+    reader = RefReader(str(repository / "linked"))
+    assert reader.read() == "other" == reader.read()
+    git(repository / "linked", "checkout", "-q", "-b", "third")
+    assert reader.read() == "third"
 
 
 def test_outside_git_is_live(tmp_path: Path) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sightline_core.errors import ErrorCode, SightlineError
+from sightline_core.limits import DEFAULT_LIMITS
 from sightline_core.progress import STAGE_SPANS
 from sightline_core.types import Freshness, IndexingStatus, JobMode, JobState, SchemaStatus
+from sightline_indexer.workspace_index import WorkspaceIndex
 from support.index_kit import WAIT_S, opened, paths_with_word, picture, run, write_tree
 
 TREE = {
@@ -51,6 +56,33 @@ def test_an_indexed_tree_answers_for_files_words_and_symbols(root: Path, tmp_pat
     assert state.recovery is None
 
 
+def test_what_every_answer_says_is_what_the_status_says(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+
+    def agreed(index: WorkspaceIndex) -> IndexingStatus:
+        state = index.status()
+        shown = (state.indexing_status, state.schema_status, state.freshness, state.ref)
+        standing = index.standing()
+        assert (standing.indexing_status, standing.schema_status, standing.freshness, standing.ref) == shown
+        assert index.freshness() is state.freshness
+        return state.indexing_status
+
+    with opened(root, folder) as index:
+        assert agreed(index) is IndexingStatus.NOT_INDEXED
+        run(index)
+        assert agreed(index) is IndexingStatus.READY
+        write_tree(root, {"app/more.py": "def more():\n    pass\n"})
+        run(index)
+        assert agreed(index) is IndexingStatus.READY
+        run(index, force=True)
+        assert agreed(index) is IndexingStatus.READY
+        # What another process does to the folder is seen by the next answer.
+        (folder / "current").write_text("nonsense", "utf-8")
+        assert agreed(index) is IndexingStatus.FAILED
+        shutil.rmtree(folder)
+        agreed(index)
+
+
 def test_without_an_index_there_is_no_snapshot(root: Path, tmp_path: Path) -> None:
     with opened(root, tmp_path / "index") as index:
         with pytest.raises(SightlineError) as caught:
@@ -64,6 +96,26 @@ def test_an_empty_tree_is_a_ready_index(tmp_path: Path) -> None:
     with opened(tmp_path / "tree", tmp_path / "index") as index:
         run(index)
         assert index.status().indexing_status is IndexingStatus.READY
+
+
+def test_readers_of_a_busy_moment_are_closed_again(root: Path, tmp_path: Path) -> None:
+    limits = replace(DEFAULT_LIMITS, idle_reader_s=0.0)
+
+    def readers() -> int:
+        # Not by descriptors: SQLite keeps those of closed connections while another one holds a lock.
+        return sum(isinstance(thing, sqlite3.Connection) for thing in gc.get_objects())
+
+    with opened(root, tmp_path / "index", limits=limits) as index:
+        run(index)
+        snapshots = [index.snapshot() for _ in range(6)]
+        busy = readers()
+        for snapshot in snapshots:
+            snapshot.close()
+        snapshots.clear()
+        del snapshot
+        for _ in range(6):
+            index.snapshot().close()
+        assert readers() <= busy - 5
 
 
 def test_a_snapshot_stays_as_it_is_while_the_index_moves_on(root: Path, tmp_path: Path) -> None:
