@@ -167,11 +167,15 @@ async def soak(clients: int, seconds: float) -> Tally:
         with http_server(config) as server:
             begun = time.monotonic()
             until = begun + seconds
-            async with anyio.create_task_group() as group:
-                group.start_soon(disturb, server.url, server.process.pid, begun, until, tally)
-                for number, folder in enumerate(folders):
-                    group.start_soon(one_client, server.url, folder, number, until, tally)
-                    await anyio.sleep(min(0.3, seconds / clients / 4))
+            try:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(disturb, server.url, server.process.pid, begun, until, tally)
+                    for number, folder in enumerate(folders):
+                        group.start_soon(one_client, server.url, folder, number, until, tally)
+                        await anyio.sleep(min(0.3, seconds / clients / 4))
+            except BaseException:
+                print("the server's last words:", *server.said, sep="\n", file=sys.stderr)
+                raise
     return tally
 
 

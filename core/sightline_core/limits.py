@@ -134,6 +134,12 @@ class Limits:
     # -- searching -----------------------------------------------------------------------------
     default_results: int = 10
     search_threads: int = 8
+    # How many searches must be under way before processes help, and how many files make an index worth their help.
+    min_helped_searches: int = 4
+    min_helped_files: int = 2_000
+    max_helper_indexes: int = 4
+    helper_idle_s: float = 60.0
+    helper_max_failures: int = 3
     strict_wait_s: float = 20.0
     command_sync_wait_s: float = 3.0
     first_snapshot_wait_s: float = 2.0

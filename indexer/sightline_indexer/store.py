@@ -85,6 +85,11 @@ class Snapshot:
         """What queries for `searcher` are built with."""
         return self._store.schema
 
+    @property
+    def folder(self) -> str:
+        """Where the index lies."""
+        return self._store.folder
+
     # -- files ---------------------------------------------------------------------------------
 
     def file(self, path: str) -> FileRecord | None:

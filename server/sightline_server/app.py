@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 from sightline_core.config import Config
 from sightline_indexer.job import Job
 from sightline_indexer.pipeline import Difference
+from sightline_search.helpers import SearchHelpers
 from sightline_server.audit import AuditLog
 from sightline_server.finders import Finders
 from sightline_server.indexes import Indexes
@@ -43,6 +44,7 @@ class Services:
     indexes: Indexes
     language_servers: LanguageServers
     finders: Finders
+    helpers: SearchHelpers
     start_directory: str | None
     search_threads: anyio.CapacityLimiter
     tasks: TaskGroup
@@ -116,6 +118,7 @@ async def open_services(
         announcer = Announcer(config.limits, group, sessions)
         language_servers.on_state = announcer.server_changed
         finders = Finders(config.limits)
+        helpers = SearchHelpers(config.limits, len(os.sched_getaffinity(0)))
         indexes = Indexes(
             config,
             sync_on_open=sync_on_open,
@@ -131,6 +134,7 @@ async def open_services(
             indexes,
             language_servers,
             finders,
+            helpers,
             start_directory or _current_directory(),
             anyio.CapacityLimiter(config.limits.search_threads),
             group,
@@ -139,13 +143,14 @@ async def open_services(
             audit,
             sessions,
         )
+        group.start_soon(_end_idle_helpers, helpers, config.limits.helper_idle_s)
         if config.prewarm:
             group.start_soon(_prewarm, services, open_default)
         try:
             yield services
         finally:
             group.cancel_scope.cancel()
-            await _close(finders, indexes, audit)
+            await _close(finders, helpers, indexes, audit)
 
 
 def _tell_both(language_servers: LanguageServers, announcer: Announcer) -> Callable[[Workspace, Difference], None]:
@@ -156,8 +161,9 @@ def _tell_both(language_servers: LanguageServers, announcer: Announcer) -> Calla
     return on_difference
 
 
-async def _close(finders: Finders, indexes: Indexes, audit: AuditLog) -> None:
+async def _close(finders: Finders, helpers: SearchHelpers, indexes: Indexes, audit: AuditLog) -> None:
     finders.close()
+    helpers.close()
     with anyio.CancelScope(shield=True):
         await indexes.close()
         await anyio.to_thread.run_sync(audit.close)
@@ -168,6 +174,12 @@ async def _tell_when_indexed(language_servers: LanguageServers, workspace: Works
     async for _ in follow(job, interval_s=1.0):
         pass
     await language_servers.opened(workspace)
+
+
+async def _end_idle_helpers(helpers: SearchHelpers, every_s: float) -> None:
+    while True:
+        await anyio.sleep(every_s)
+        await anyio.to_thread.run_sync(helpers.end_idle)
 
 
 async def _prewarm(services: Services, open_default: bool) -> None:

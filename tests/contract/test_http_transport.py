@@ -155,7 +155,7 @@ def test_only_the_right_token_opens_a_tool(config: Config) -> None:
 def test_health_of_an_open_bind_tells_strangers_little(config: Config) -> None:
     with http_server(replace(config, bind="0.0.0.0"), SIGHTLINE_TOKEN=TOKEN) as server:
         port = urlsplit(server.url).port
-        local = HttpServer(f"http://127.0.0.1:{port}", server.process)
+        local = replace(server, url=f"http://127.0.0.1:{port}")
         assert set(ask(local, "GET", "/health")[1]) == {"status", "version"}
         assert "projects" in ask(local, "GET", "/health", headers={"Authorization": f"Bearer {TOKEN}"})[1]
         assert ask(local, "POST", "/", LIST)[0] == 401

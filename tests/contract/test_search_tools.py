@@ -10,12 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp import Client
 
 from sightline_core.config import Config
 from sightline_core.limits import Limits
 from support.clients import TRANSPORTS, memory_client
+from support.processes import children_running
 
 pytestmark = pytest.mark.anyio
 
@@ -53,6 +55,28 @@ async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
 
 def places(body: dict[str, Any]) -> list[tuple[str, int]]:
     return [(result["path"], result["line"]) for result in body["results"]]
+
+
+async def test_many_searches_at_once_are_helped_and_answered_alike(config: Config) -> None:
+    limits = replace(Limits(), min_helped_files=0, min_helped_searches=2)
+    queries = ["card limit exceeded", "ShoppingCart", "shop/payment.py", "refunds", "no_such_thing"]
+    program = "sightline_search.helper_process"
+    async with shop(config, limits=limits) as client:
+        alone = {query: await ask(client, "search_code", query=query, enrich=False) for query in queries}
+        assert not children_running(program)
+
+        async def one(query: str) -> None:
+            assert await ask(client, "search_code", query=query, enrich=False) == alone[query]
+
+        async def many() -> None:
+            async with anyio.create_task_group() as group:
+                for query in queries * 3:
+                    group.start_soon(one, query)
+
+        await many()
+        assert children_running(program)
+        await many()
+    assert not children_running(program)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

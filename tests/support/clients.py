@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from sightline_server.protocol import single_session
 from sightline_server.sessions.session import TransportKind
 
 DEADLINE_S = 30.0
+_KEPT_LINES = 200
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE_PATH = os.pathsep.join(str(ROOT / name) for name in ("core", "indexer", "search", "lsp", "server"))
 Connect = Callable[[Config], AbstractAsyncContextManager[Client]]
@@ -111,6 +114,7 @@ class HttpServer:
 
     url: str
     process: subprocess.Popen[str]
+    said: deque[str]  # the last lines of its log
 
 
 @contextmanager
@@ -125,7 +129,11 @@ def http_server(config: Config, *args: str, **extra: str) -> Generator[HttpServe
         cwd="/",
     )
     try:
-        yield HttpServer(_announced_url(process), process)
+        url = _announced_url(process)
+        # A pipe that nobody reads fills up, and the server would wait for it.
+        said: deque[str] = deque(maxlen=_KEPT_LINES)
+        threading.Thread(target=_drain, args=(process, said), daemon=True).start()
+        yield HttpServer(url, process, said)
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -134,6 +142,13 @@ def http_server(config: Config, *args: str, **extra: str) -> Generator[HttpServe
             process.kill()
             assert process.stderr is not None
             process.stderr.close()
+
+
+def _drain(process: subprocess.Popen[str], said: deque[str]) -> None:
+    assert process.stderr is not None
+    # The pipe is closed under the reader at the end.
+    with suppress(ValueError, OSError):
+        said.extend(process.stderr)
 
 
 def _announced_url(process: subprocess.Popen[str]) -> str:

@@ -173,13 +173,16 @@ async def _run_batch(call: Call, args: SearchArgs, options: SearchOptions) -> An
 
 async def _search_one(call: Call, query: str, options: SearchOptions, *, enrich: bool) -> tuple[SearchResult, Live]:
     workspace = call.require_workspace()
+    helpers = call.services.helpers
 
     def work(snapshot: Snapshot) -> SearchResult:
-        return search(snapshot, workspace.root, query, options, call.limits, call.deadline)
+        found = helpers.search(snapshot, workspace.root, query, options, call.deadline)
+        return found or search(snapshot, workspace.root, query, options, call.limits, call.deadline)
 
     narrowed = options.filters.kind is not None or options.filters.paths or options.cursor or options.count_only
     can_ask = enrich and options.mode in _MODES_WITH_SYMBOLS and not narrowed and can_be_symbol(query)
-    found, live = await alongside(call, query if can_ask else None, functools.partial(read, call, work))
+    with helpers.noticing():
+        found, live = await alongside(call, query if can_ask else None, functools.partial(read, call, work))
     if isinstance(found, NoSnapshot):
         found = SearchResult(Intent.NATURAL_LANGUAGE, holes=(found.note,))
     hits = found.hits
