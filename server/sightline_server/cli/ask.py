@@ -16,7 +16,7 @@ from sightline_server.cli.command import config_of, set_up_logging
 if TYPE_CHECKING:
     from sightline_core.config import Config
     from sightline_core.progress import Progress
-    from sightline_server.daemon.wire import Lines
+    from sightline_server.daemon.link import Lines
 
 Body = dict[str, Any]
 
