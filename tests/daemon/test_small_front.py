@@ -62,6 +62,16 @@ def test_a_front_becomes_a_small_program_and_stays_one_when_its_daemon_dies(yard
     assert program_of(front) == before
 
 
+def test_the_small_program_runs_the_modules_that_the_front_began_with(yard: Yard, tmp_path: Path) -> None:
+    yard.start().open()
+    other = tmp_path / "path" / "sightline_server"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text("raise SystemExit('another installation')\n", "utf-8")
+    front = yard.start(cwd=str(ROOT / "server"), env={"PYTHONPATH": f"{other.parent}:{ROOT / 'core'}"})
+    assert program_of(front.open())[-4:-2] == ["sightline", "serve-mcp"]
+    assert front.end() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_while_the_program_changes_ends_the_front_in_order(yard: Yard, number: signal.Signals) -> None:
     yard.start().open()

@@ -67,8 +67,10 @@ def status_source(args: argparse.Namespace) -> Generator[Callable[[], Body], Non
 
 @contextmanager
 def _linked(args: argparse.Namespace) -> Generator[tuple[Lines | None, Config], None, None]:
-    set_up_logging(args.verbose, quiet=True)
-    from sightline_core.paths import real_directory
+    # Nothing is logged on the way to a daemon; work in this process sets the log up itself.
+    if args.verbose:
+        set_up_logging(args.verbose, quiet=True)
+    from sightline_core.path_text import real_directory
 
     config = config_of(args)
     link: Lines | None = None

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline_core.config import Config
-from sightline_core.progress import Progress, Stage
 from sightline_server.daemon.link import Lines, RefusedError, connect, greet
 from sightline_server.daemon.place import NoDaemonError, Place
 from sightline_server.daemon.places import place_of
 from sightline_server.daemon.plain_json import encode
 from sightline_server.daemon.wire import NotServedError, hello, raise_refusal
+
+if TYPE_CHECKING:
+    from sightline_core.progress import Progress
 
 
 def command_link(config: Config, path: str) -> Lines | None:
@@ -43,6 +45,8 @@ def ask_job(
     link: Lines, config: Config, *, full: bool, force: bool, show: Callable[[Progress], None]
 ) -> dict[str, Any] | None:
     """How a job ended, with its progress shown; None when the daemon went away. Raises what the job failed with."""
+    from sightline_core.progress import Progress, Stage
+
     seconds = config.limits.write_lock_wait_s
     try:
         reply = link.ask({"full": full, "force": force}, seconds)

@@ -38,8 +38,9 @@ FRONT_LIMITS = (
     "max_message_bytes",
 )
 _ENDING = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
-# The arguments after the program are for those who look for the process by its command.
-_PROGRAM = "import sys; sys.path.append(sys.argv[3]); from sightline_server.daemon.pump import main; main()"
+# The same modules as here, whatever else the search path holds. The arguments that follow the program are for those
+# who look for the process by its command.
+_PROGRAM = "import sys; sys.path.insert(0, sys.argv[3]); from sightline_server.daemon.pump import main; main()"
 _CHUNK_BYTES = 64 * 1024
 
 
