@@ -13,7 +13,7 @@ from sightline_core.errors import MEANINGS
 from sightline_core.languages import languages
 from sightline_core.limits import DEFAULT_LIMITS, Limits
 from sightline_server.cli.command import add_common_flags
-from sightline_server.cli.parser import COMMANDS
+from sightline_server.cli.parser import all_commands
 from sightline_server.envelope import Metadata
 from sightline_server.schema import output_schema
 from sightline_server.tools.base import Result
@@ -104,10 +104,10 @@ def errors() -> str:
 
 def commands() -> str:
     """The commands and the flags of each."""
-    rows = [(f"`sightline {command.name}`", "", command.help) for command in COMMANDS]
+    rows = [(f"`sightline {command.name}`", "", command.help) for command in all_commands()]
     shared = flags_of(add_common_flags)
     rows += [("every command", flag, text) for flag, text in shared]
-    for command in COMMANDS:
+    for command in all_commands():
         rows += [(f"`{command.name}`", flag, text) for flag, text in flags_of(command.configure)]
     intro = "Exit codes: 0 found, 1 nothing found, 2 error."
     return table("Command line", intro, ("command", "flag or argument", "what it does"), rows)

@@ -102,7 +102,7 @@ def test_the_toml_of_the_readme_is_valid(tmp_path: Path) -> None:
 def test_the_readme_names_every_tool_and_command_and_none_that_is_missing() -> None:
     text = text_of("README.md")
     today = text.split("## What it does", 1)[1].split("\n## ", 1)[0]
-    for name in [tool.name for tool in TOOLS] + [command.name for command in COMMANDS]:
+    for name in [tool.name for tool in TOOLS] + list(COMMANDS):
         assert f"`{name}`" in today
 
 

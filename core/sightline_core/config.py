@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from sightline_core.errors import ErrorCode, SightlineError, nearest_name
-from sightline_core.languages import languages
 from sightline_core.limits import Limits
 
 ENV_PREFIX = "SIGHTLINE_"
@@ -150,13 +148,24 @@ def _home(environment: Mapping[str, str]) -> str:
 def _read_toml(path: str, *, required: bool) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            data = file.read()
     except FileNotFoundError:
         if required:
             raise bad_config(path, "the configuration file does not exist.", "Check --config.") from None
         return {}
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise bad_config(path, f"cannot be read: {error}.", "Correct the file or name another one.") from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    # Imported here because most users have no such file and every command reads the configuration.
+    import tomllib
+
+    try:
+        return tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: Exception) -> SightlineError:
+    return bad_config(path, f"cannot be read: {error}.", "Correct the file or name another one.")
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
@@ -235,6 +244,9 @@ def _apply_servers(config: Config, table: Mapping[str, Any], origin: str) -> Con
     origins = dict(config.origins)
     chosen: dict[str, tuple[str, ...]] = {}
     for name, row in _table(table, "language", origin).items():
+        # Imported here because reading the table of languages costs more than all the rest of a configuration.
+        from sightline_core.languages import languages
+
         _check_known(name, list(languages()), f"{origin} [language]")
         where = f"{origin} [language.{name}]"
         _check_type(name, row, dict, where)

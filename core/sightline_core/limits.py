@@ -6,10 +6,10 @@ The unit is the last part of a name. Users override single fields in the `[limit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sightline_core.lean_dataclass import lean_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lean_dataclass
 class Limits:
     """The bounds one Sightline process works within."""
 

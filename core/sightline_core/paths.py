@@ -18,6 +18,7 @@ from typing import Any
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import DEFAULT_LIMITS, Limits
+from sightline_core.path_text import check_path_text, real_directory
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _SYS_OPENAT2 = 437  # the same number on every Linux architecture
@@ -180,17 +181,6 @@ def walk_beneath(root: int, relative: str) -> int:
         raise
 
 
-def real_directory(text: str) -> str:
-    """The resolved path of an existing directory; raises `invalid_input`."""
-    check_path_text(text, DEFAULT_LIMITS)
-    resolved = os.path.realpath(os.path.expanduser(text))
-    if not os.path.isdir(resolved):
-        raise SightlineError(
-            ErrorCode.INVALID_INPUT, f"'{text}' is not a directory.", hint="Give the path of an existing directory."
-        )
-    return resolved
-
-
 def relative_to(root: str, path: str) -> str | None:
     """`path` relative to `root` with `/`, empty for the root itself, None when it lies outside. Lexical."""
     if path == root:
@@ -208,22 +198,6 @@ def _end_of_links(root: str, path: str) -> str | None:
     except OSError:
         # A link that becomes a directory between realpath's two looks at it fails with EINVAL.
         return None
-
-
-def check_path_text(text: str, limits: Limits) -> None:
-    """Raise `invalid_input` for text that can be no path."""
-    if not text or "\0" in text or len(text) > limits.max_path_chars:
-        raise SightlineError(
-            ErrorCode.INVALID_INPUT,
-            f"A path must not be empty, hold a NUL character or be longer than {limits.max_path_chars} characters.",
-            hint="Give a path relative to the workspace.",
-        )
-    try:
-        os.fsencode(text)
-    except UnicodeEncodeError:
-        raise SightlineError(
-            ErrorCode.INVALID_INPUT, "A path must be valid Unicode text.", hint="Check how the path was encoded."
-        ) from None
 
 
 def _outside(text: str) -> SightlineError:

@@ -15,7 +15,8 @@ from enum import StrEnum
 from sightline_core.config import Config
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
-from sightline_core.paths import RepoRoot, check_path_text, relative_to
+from sightline_core.path_text import check_path_text
+from sightline_core.paths import RepoRoot, relative_to
 from sightline_indexer.workspace_index import WorkspaceIndex
 from sightline_server.registry import Registry, project_id_of
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sightline_core.config import SETTINGS, Config
+from sightline_server.daemon import place as light
 from sightline_server.daemon import places
 from support.daemon_kit import INITIALIZE, Front, Yard, until, yard_of
 
@@ -35,7 +36,7 @@ def test_only_the_user_reaches_the_socket(yard: Yard) -> None:
 
 def test_stale_files_are_no_obstacle(yard: Yard) -> None:
     place = places.place_of(yard.effective)
-    places.prepare_folder(place.folder)
+    light.prepare_folder(place.folder)
     for path in (place.socket, place.lock):
         Path(path).write_text("left behind", "utf-8")
     assert yard.start().open().end() == 0

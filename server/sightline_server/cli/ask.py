@@ -16,7 +16,7 @@ from sightline_server.cli.command import config_of, set_up_logging
 if TYPE_CHECKING:
     from sightline_core.config import Config
     from sightline_core.progress import Progress
-    from sightline_server.daemon.wire import Lines
+    from sightline_server.daemon.link import Lines
 
 Body = dict[str, Any]
 
@@ -67,8 +67,10 @@ def status_source(args: argparse.Namespace) -> Generator[Callable[[], Body], Non
 
 @contextmanager
 def _linked(args: argparse.Namespace) -> Generator[tuple[Lines | None, Config], None, None]:
-    set_up_logging(args.verbose, quiet=True)
-    from sightline_core.paths import real_directory
+    # Nothing is logged on the way to a daemon; work in this process sets the log up itself.
+    if args.verbose:
+        set_up_logging(args.verbose, quiet=True)
+    from sightline_core.path_text import real_directory
 
     config = config_of(args)
     link: Lines | None = None

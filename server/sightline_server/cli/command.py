@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,6 +63,8 @@ def set_up_logging(verbose: int, *, quiet: bool = False) -> None:
     A command that ends with its answer is quiet: what matters to a person stands in the answer or in the one line
     of its error.
     """
+    import logging
+
     level = {0: logging.ERROR if quiet else logging.WARNING, 1: logging.INFO}.get(verbose, logging.DEBUG)
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
     # Libraries chat at INFO; their warnings are enough unless everything was asked for.

@@ -16,9 +16,9 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from sightline_server.cli.parser import COMMANDS
+    from sightline_server.cli.parser import all_commands
 
-    words = [_words(command) for command in COMMANDS]
+    words = [_words(command) for command in all_commands()]
     sys.stdout.write({"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell](words))
     return 0
 

@@ -13,7 +13,7 @@ from sightline_server.cli.command import Command, config_of, set_up_logging
 
 if TYPE_CHECKING:
     from sightline_core.config import Config
-    from sightline_server.daemon.places import Place
+    from sightline_server.daemon.place import Place
 
 _MIB = 2**20
 _ACTIONS = ("status", "stop", "restart", "logs", "run")
@@ -63,14 +63,15 @@ def _stop(args: argparse.Namespace, config: Config) -> int:
 
 def _restart(args: argparse.Namespace, config: Config) -> int:
     from sightline_core.errors import ErrorCode, SightlineError
-    from sightline_server.daemon.link import greet_or_start
-    from sightline_server.daemon.places import NoDaemonError, place_of
+    from sightline_server.daemon.link import RefusedError, greet_or_start
+    from sightline_server.daemon.place import NoDaemonError
+    from sightline_server.daemon.places import place_of, way_to
     from sightline_server.daemon.wire import hello
 
     _stop_one(place_of(config), config)
     try:
-        lines = greet_or_start(config, hello("control", ask="status"), args.verbose)
-    except NoDaemonError as error:
+        lines = greet_or_start(way_to(config, hello("control", ask="status"), args.verbose))
+    except (NoDaemonError, RefusedError) as error:
         raise SightlineError(ErrorCode.INTERNAL_ERROR, f"{error}.") from None
     lines.socket.close()
     return _status(args, config)

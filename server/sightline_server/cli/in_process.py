@@ -25,7 +25,7 @@ T = TypeVar("T")
 def run_on_workspace(args: argparse.Namespace, work: Callable[[Services, Workspace], Awaitable[T]]) -> T:
     """Open the services, find the workspace that holds the path, and run `work` on it."""
     set_up_logging(args.verbose, quiet=True)
-    from sightline_core.paths import real_directory
+    from sightline_core.path_text import real_directory
 
     path = real_directory(args.workspace)
     config = replace(config_of(args), watch=False, prewarm=False, toolset=("all",))

@@ -38,7 +38,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from sightline_core.paths import real_directory
+    from sightline_core.path_text import real_directory
     from sightline_server.client_setup.clients import Scope, client_named, entry_for, file_of
     from sightline_server.client_setup.config_file import apply, planned, undone
 

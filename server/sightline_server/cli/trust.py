@@ -16,7 +16,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from sightline_core.paths import real_directory
+    from sightline_core.path_text import real_directory
     from sightline_server.registry import Registry
 
     registry = Registry(config_of(args).data_dir)

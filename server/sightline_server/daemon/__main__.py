@@ -10,7 +10,8 @@ import socket
 import sys
 
 from sightline_server.cli.command import set_up_logging
-from sightline_server.daemon.places import Place, service_config
+from sightline_server.daemon.place import Place
+from sightline_server.daemon.places import service_config
 
 
 def main() -> None:

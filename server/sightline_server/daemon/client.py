@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline_core.config import Config
-from sightline_core.progress import Progress, Stage
-from sightline_server.daemon.link import greet
-from sightline_server.daemon.places import NoDaemonError, Place, place_of
-from sightline_server.daemon.wire import Lines, NotServedError, hello, raise_refusal
+from sightline_server.daemon.link import Lines, RefusedError, connect, greet
+from sightline_server.daemon.place import NoDaemonError, Place
+from sightline_server.daemon.places import place_of
+from sightline_server.daemon.plain_json import encode
+from sightline_server.daemon.wire import NotServedError, hello, raise_refusal
+
+if TYPE_CHECKING:
+    from sightline_core.progress import Progress
 
 
 def command_link(config: Config, path: str) -> Lines | None:
@@ -17,9 +22,13 @@ def command_link(config: Config, path: str) -> Lines | None:
     if not config.daemon:
         return None
     try:
-        return greet(place_of(config), hello("command", path=path), config.limits)
-    except (OSError, EOFError, NoDaemonError, NotServedError):
-        return None
+        return greet(place_of(config), encode(hello("command", path=path)), config.limits)
+    except RefusedError as refused:
+        with contextlib.suppress(NotServedError):
+            raise_refusal(refused.reply)
+    except (OSError, EOFError, NoDaemonError):
+        pass
+    return None
 
 
 def ask_tool(link: Lines, config: Config, tool: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
@@ -36,6 +45,8 @@ def ask_job(
     link: Lines, config: Config, *, full: bool, force: bool, show: Callable[[Progress], None]
 ) -> dict[str, Any] | None:
     """How a job ended, with its progress shown; None when the daemon went away. Raises what the job failed with."""
+    from sightline_core.progress import Progress, Stage
+
     seconds = config.limits.write_lock_wait_s
     try:
         reply = link.ask({"full": full, "force": force}, seconds)
@@ -51,10 +62,11 @@ def ask_job(
 
 def ask_control(place: Place, config: Config, ask: str) -> dict[str, Any] | None:
     """The answer of a daemon about itself; None when nobody answers there."""
-    from sightline_server.daemon.link import connect
-
     try:
-        with connect(place, config.limits) as connection:
+        connection = connect(place, config.limits)
+        try:
             return Lines(connection).ask(hello("control", ask=ask), config.limits.daemon_hello_s)
+        finally:
+            connection.close()
     except (OSError, EOFError, NoDaemonError):
         return None

@@ -19,10 +19,12 @@ from sightline_core.limits import Limits
 from sightline_core.progress import Progress
 from sightline_server.app import Services
 from sightline_server.command_jobs import run_job
-from sightline_server.daemon.places import Place
+from sightline_server.daemon.link import peer_uid
+from sightline_server.daemon.place import Place
+from sightline_server.daemon.plain_json import decode, encode
 from sightline_server.daemon.report import daemon_report
 from sightline_server.daemon.sessions import LiveSession, make_session
-from sightline_server.daemon.wire import PROTOCOL, decode, encode, peer_uid, refusal
+from sightline_server.daemon.wire import PROTOCOL, refusal
 from sightline_server.dispatch import call_tool
 from sightline_server.sessions.session import Session, TransportKind
 from sightline_server.transports.stdio import serve_descriptors
@@ -78,7 +80,7 @@ class _Stream:
 
     async def write(self, message: dict[str, Any]) -> None:
         """One object."""
-        view = memoryview(encode(message))
+        view = memoryview(encode(message) + b"\n")
         while view:
             await anyio.wait_writable(self._connection)
             view = view[self._connection.send(view[:_CHUNK_BYTES]) :]

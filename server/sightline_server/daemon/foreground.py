@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from dataclasses import replace
 
@@ -10,7 +11,8 @@ from sightline_core.config import Config
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_server.daemon.launch import listen
 from sightline_server.daemon.link import is_listening, locked
-from sightline_server.daemon.places import NoDaemonError, place_of, prepare_folder, service_config, service_settings
+from sightline_server.daemon.place import NoDaemonError, prepare_folder
+from sightline_server.daemon.places import place_of, service_config, service_settings
 from sightline_server.daemon.process import run_daemon
 
 
@@ -22,9 +24,10 @@ def run_in_foreground(config: Config, *, with_http: bool) -> None:
         with locked(place, config.limits, time.monotonic() + config.limits.daemon_start_s):
             if is_listening(place, config.limits):
                 raise NoDaemonError("a daemon runs already; end it with: sightline daemon stop")
-            listener = listen(place, config.limits.daemon_backlog_connections)
+            made = listen(place, config.limits.daemon_backlog_connections)
     except NoDaemonError as error:
         raise SightlineError(ErrorCode.INVALID_INPUT, f"{error}.") from None
+    listener = socket.socket(fileno=made.detach())
     listener.setblocking(False)
     shared = service_config(service_settings(config), config.runtime_dir)
     if not with_http:

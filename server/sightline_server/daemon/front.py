@@ -1,29 +1,28 @@
 """The front: pumps lines between a client's standard streams and the daemon, and outlives the daemon.
 
 **Invariant**: every request that the client made is answered, by the daemon or, when that is lost, by an error from
-here. Nothing heavy is imported; one thread, one poll, bounded buffers.
+here. One thread, one poll, bounded buffers. A light module, see `place`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import logging
-import os
+import posix
 import select
-import socket
 import time
-from collections.abc import Callable
-from typing import Any
 
-from sightline_core.errors import SightlineError
-from sightline_core.limits import Limits
-from sightline_server.daemon.places import NoDaemonError
+from sightline_server.daemon.place import NoDaemonError
+from sightline_server.daemon.plain_json import encode
 from sightline_server.daemon.recall import Recall
-from sightline_server.daemon.wire import Lines
 from sightline_server.transports.lines import LineSplitter
 
-logger = logging.getLogger(__name__)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sightline_core.limits import Limits
+
+    # The descriptor of a link, and what the daemon said on it after its hello.
+    Link = tuple[int, bytes]
 
 _CHUNK_BYTES = 64 * 1024
 _INVALID_REQUEST = -32600
@@ -37,21 +36,21 @@ class Front:
 
     def __init__(
         self,
-        open_link: Callable[[], Lines],
+        open_link: Callable[[], Link],
         was_stopped: Callable[[], bool],
         source: int,
         sink: int,
         limits: Limits,
     ) -> None:
-        """`open_link` reaches the daemon, starting it if need be, and has said hello; `was_stopped` tells whether a
-        daemon that is gone left in order."""
+        """`open_link` reaches the daemon, starting it if need be, and has said hello, or raises `NoDaemonError`;
+        `was_stopped` tells whether a daemon that is gone left in order."""
         self._was_stopped = was_stopped
         self._open_link = open_link
         self._source, self._sink = source, sink
         self._limits = limits
         self._splitter = LineSplitter(limits.max_message_bytes)
         self._recall = Recall()
-        self._link: socket.socket | None = None
+        self._link: int | None = None
         self._partial = b""
         self._to_client = bytearray()
         self._to_daemon = bytearray()
@@ -61,7 +60,7 @@ class Front:
         self._retry_at = 0.0
         self._reconnects = False
 
-    def run(self, first: Lines) -> None:
+    def run(self, first: Link) -> None:
         """Pump until the client is gone or its input ended and is answered."""
         self._take(first)
         try:
@@ -69,7 +68,7 @@ class Front:
                 self._step()
         finally:
             if self._link is not None:
-                self._link.close()
+                posix.close(self._link)
 
     def _is_over(self) -> bool:
         if self._client_left:
@@ -95,18 +94,17 @@ class Front:
                 self._read_client()
             elif descriptor == self._sink:
                 self._write_client(event)
-            elif link is not None and self._link is link:
+            elif link is not None and descriptor == self._link:
                 self._serve_link(link, event)
         if self._source_ended and not self._to_daemon and self._link is not None and not self._shut:
             self._shut = True
-            with contextlib.suppress(OSError):
-                self._link.shutdown(socket.SHUT_WR)
+            _end_writing(self._link)
 
     # -- the client ------------------------------------------------------------------------------
 
     def _read_client(self) -> None:
         try:
-            chunk = os.read(self._source, _CHUNK_BYTES)
+            chunk = posix.read(self._source, _CHUNK_BYTES)
         except OSError:
             chunk = b""
         if not chunk:
@@ -137,29 +135,29 @@ class Front:
             if event & _BROKEN and not event & select.POLLOUT:
                 raise BrokenPipeError
             # A ready pipe takes this much without blocking.
-            written = os.write(self._sink, self._to_client[: select.PIPE_BUF])
+            written = posix.write(self._sink, self._to_client[: select.PIPE_BUF])
             del self._to_client[:written]
         except BlockingIOError:
             return
         except OSError:
             self._client_left = True
 
-    def _reply_error(self, identity: str | int | None, code: int, message: str, data: dict[str, Any]) -> None:
+    def _reply_error(self, identity: str | int | None, code: int, message: str, data: dict[str, str]) -> None:
         body = {"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": message, "data": data}}
-        self._to_client += json.dumps(body, separators=(",", ":")).encode() + b"\n"
+        self._to_client += encode(body) + b"\n"
 
     # -- the daemon ------------------------------------------------------------------------------
 
-    def _serve_link(self, link: socket.socket, event: int) -> None:
+    def _serve_link(self, link: int, event: int) -> None:
         try:
             if event & _READABLE:
-                chunk = link.recv(_CHUNK_BYTES)
+                chunk = posix.read(link, _CHUNK_BYTES)
                 if not chunk:
                     self._lost()
                     return
                 self._from_daemon(chunk)
             if event & select.POLLOUT and self._to_daemon:
-                sent = link.send(self._to_daemon[:_CHUNK_BYTES])
+                sent = posix.write(link, self._to_daemon[:_CHUNK_BYTES])
                 del self._to_daemon[:sent]
         except BlockingIOError:
             return
@@ -176,7 +174,7 @@ class Front:
     def _lost(self) -> None:
         """The daemon is gone: what was under way fails now, and a session that goes on gets a new one."""
         assert self._link is not None
-        self._link.close()
+        posix.close(self._link)
         self._link = None
         self._partial = b""
         self._to_daemon.clear()
@@ -195,15 +193,37 @@ class Front:
             return False
         try:
             self._take(self._open_link())
-        except (NoDaemonError, SightlineError) as error:
-            logger.warning("no daemon: %s", error)
+        except NoDaemonError as error:
+            note("WARNING", f"no daemon: {error}")
             self._retry_at = time.monotonic() + self._limits.daemon_retry_s
             return False
         self._to_daemon[:0] = b"".join(line + b"\n" for line in self._recall.replay())
         return True
 
-    def _take(self, lines: Lines) -> None:
-        lines.socket.setblocking(False)
-        self._link, self._partial = lines.socket, lines.rest
+    def _take(self, link: Link) -> None:
+        self._link, self._partial = link
+        posix.set_blocking(self._link, False)
         self._reconnects = False
         self._shut = False
+
+
+def note(level: str, text: str) -> None:
+    """One line on stderr in the form of the log, which itself would cost more than all of this."""
+    line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {level} {__name__}: {text}\n"
+    try:
+        posix.write(2, line.encode("utf-8", "backslashreplace"))
+    except OSError:
+        return
+
+
+def _end_writing(link: int) -> None:
+    import _socket
+
+    try:
+        connection = _socket.socket(fileno=link)
+        try:
+            connection.shutdown(_socket.SHUT_WR)
+        finally:
+            connection.detach()
+    except OSError:
+        return

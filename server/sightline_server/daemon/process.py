@@ -21,8 +21,10 @@ from sightline_core.config import Config
 from sightline_core.version import __version__
 from sightline_server.app import Services, open_services
 from sightline_server.daemon.connections import Connections, serve_connection
-from sightline_server.daemon.link import greet, locked
-from sightline_server.daemon.places import NoDaemonError, Place, all_places
+from sightline_server.daemon.link import RefusedError, greet, locked
+from sightline_server.daemon.place import NoDaemonError, Place
+from sightline_server.daemon.places import all_places
+from sightline_server.daemon.plain_json import encode
 from sightline_server.daemon.wire import hello
 from sightline_server.shutdown import end_on_signal
 
@@ -107,8 +109,8 @@ def _retire_siblings(config: Config, place: Place) -> None:
     """Tell the daemons of other versions and configurations to leave with their last session."""
     for other in all_places(config):
         if place.is_sibling(other):
-            with contextlib.suppress(OSError, EOFError, NoDaemonError):
-                greet(other, hello("control", ask="retire"), config.limits).socket.close()
+            with contextlib.suppress(OSError, EOFError, NoDaemonError, RefusedError):
+                greet(other, encode(hello("control", ask="retire")), config.limits).socket.close()
 
 
 def _identity(place: Place) -> tuple[int, int] | None:

@@ -1,21 +1,23 @@
 """What a front must remember of a conversation to go on with another daemon.
 
 **Invariant**: an answer to a replayed request never reaches the client, and the client's answer to a question of a
-lost daemon never reaches the next one.
+lost daemon never reaches the next one. A light module, see `place`.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any, TypeGuard, cast
+from sightline_server.daemon.plain_json import decode, encode, read
 
-from sightline_server.daemon.wire import decode
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeGuard
 
-_ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?\d+),"(?:result|error)":')
+    Identity = str | int
+
 _REPLAYED = "sightline-replay"
 _ASKED = "sightline-asked"
-Identity = str | int
+_REPLY = b'{"jsonrpc":"2.0","id":'
+_OUTCOMES = (b',"result":', b',"error":')
 
 
 class Recall:
@@ -58,9 +60,8 @@ class Recall:
 
     def from_daemon(self, line: bytes) -> bytes | None:
         """Note a line; returns what the client gets, or None when it is not for the client."""
-        quick = _ANSWER.match(line)
-        if quick is not None:
-            identity: Any = json.loads(quick[1])
+        identity = _answered(line)
+        if identity is not None:
             if identity in self._swallowed:
                 self._swallowed.discard(identity)
                 return None
@@ -112,7 +113,7 @@ class Recall:
         message = decode(line) or {}
         identity = f"{_REPLAYED}-{self._generation}-{len(self._swallowed)}"
         self._swallowed.add(identity)
-        return _line({**message, "id": identity})
+        return encode({**message, "id": identity})
 
     def _question_for_client(self, line: bytes, message: dict[str, Any]) -> bytes:
         """Questions of later daemons get ids of their own: the client may still work on one of the lost daemon's."""
@@ -120,14 +121,14 @@ class Recall:
             return line
         identity = message.get("id")
         if _is_identity(identity):
-            return _line({**message, "id": self._asked_id(identity)})
+            return encode({**message, "id": self._asked_id(identity)})
         if message.get("method") == "notifications/cancelled" and _is_identity(_params(message).get("requestId")):
             params = {**_params(message), "requestId": self._asked_id(_params(message)["requestId"])}
-            return _line({**message, "params": params})
+            return encode({**message, "params": params})
         return line
 
     def _asked_id(self, identity: Identity) -> str:
-        return f"{_ASKED}-{self._generation}-{json.dumps(identity)}"
+        return f"{_ASKED}-{self._generation}-{encode(identity).decode()}"
 
     def _answer_for_daemon(self, line: bytes, message: dict[str, Any], identity: Any) -> bytes | None:
         if self._generation == 0 or "id" not in message or not ("result" in message or "error" in message):
@@ -135,7 +136,31 @@ class Recall:
         prefix = f"{_ASKED}-{self._generation}-"
         if not isinstance(identity, str) or not identity.startswith(prefix):
             return None
-        return _line({**message, "id": json.loads(identity[len(prefix) :])})
+        try:
+            asked = read(identity[len(prefix) :].encode())
+        except (ValueError, RecursionError):
+            return None
+        return encode({**message, "id": asked})
+
+
+def _answered(line: bytes) -> Identity | None:
+    """The request that a line answers, read from its start alone; None when that does not tell.
+
+    Answers can be long, and this is what every one of them goes through.
+    """
+    if not line.startswith(_REPLY):
+        return None
+    begin = len(_REPLY)
+    end = line.find(b'"', begin + 1) + 1 if line[begin : begin + 1] == b'"' else line.find(b",", begin)
+    written = line[begin:end]
+    # A name with an escape in it may not have ended yet.
+    if end <= begin or b"\\" in written or not line.startswith(_OUTCOMES, end):
+        return None
+    try:
+        identity = read(written)
+    except ValueError:
+        return None
+    return identity if _is_identity(identity) else None
 
 
 def _is_identity(value: Any) -> TypeGuard[Identity]:
@@ -144,8 +169,4 @@ def _is_identity(value: Any) -> TypeGuard[Identity]:
 
 def _params(message: dict[str, Any]) -> dict[str, Any]:
     params: Any = message.get("params")
-    return cast("dict[str, Any]", params) if isinstance(params, dict) else {}
-
-
-def _line(message: dict[str, Any]) -> bytes:
-    return json.dumps(message, separators=(",", ":")).encode()
+    return params if isinstance(params, dict) else {}  # pyright: ignore[reportUnknownVariableType]

@@ -7,12 +7,8 @@ jobs of one workspace, a `control` asks about the daemon itself. The daemon's fi
 
 from __future__ import annotations
 
-import json
 import os
-import socket
-import struct
-import time
-from typing import Any, cast
+from typing import Any
 
 from sightline_core.config import Config
 from sightline_core.errors import ErrorCode, SightlineError
@@ -20,7 +16,6 @@ from sightline_core.version import __version__
 from sightline_server.daemon.places import SESSION_SETTINGS
 
 PROTOCOL = 1
-_CHUNK_BYTES = 64 * 1024
 
 
 class NotServedError(Exception):
@@ -40,20 +35,6 @@ def session_hello(config: Config, start_directory: str | None, verbose: int) -> 
     return hello("session", settings=settings, start_directory=start_directory, verbose=verbose)
 
 
-def encode(message: dict[str, Any]) -> bytes:
-    """One line."""
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
-
-
-def decode(line: bytes) -> dict[str, Any] | None:
-    """The object on a line, or None when it is something else."""
-    try:
-        body: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return cast("dict[str, Any]", body) if isinstance(body, dict) else None
-
-
 def refusal(error: SightlineError) -> dict[str, Any]:
     """The daemon's answer to a hello or a question that it will not serve."""
     return {"ok": False, "code": error.code.value, "message": error.message, "hint": error.hint}
@@ -66,41 +47,3 @@ def raise_refusal(reply: dict[str, Any]) -> None:
     if reply.get("code") == "not_served":
         raise NotServedError
     raise SightlineError(ErrorCode(reply["code"]), str(reply["message"]), hint=str(reply.get("hint", "")))
-
-
-class Lines:
-    """A blocking conversation in lines, each wait with a deadline. Raises `EOFError` when the other side is gone."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self.socket = connection
-        self.rest = b""
-
-    def ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Send one object and read one."""
-        self.socket.settimeout(seconds)
-        self.socket.sendall(encode(message))
-        return self.read(seconds)
-
-    def read(self, seconds: float) -> dict[str, Any]:
-        """The next object."""
-        end = time.monotonic() + seconds
-        while b"\n" not in self.rest:
-            self.socket.settimeout(max(0.001, end - time.monotonic()))
-            chunk = self.socket.recv(_CHUNK_BYTES)
-            if not chunk:
-                raise EOFError
-            self.rest += chunk
-        line, _, self.rest = self.rest.partition(b"\n")
-        message = decode(line)
-        if message is None:
-            raise EOFError
-        return message
-
-
-def peer_uid(connection: socket.socket) -> int | None:
-    """The user at the other end, where the system tells; elsewhere the folder's mode is the guard."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return None
-    layout = struct.Struct("3i")
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, layout.size)
-    return int(layout.unpack(credentials)[1])

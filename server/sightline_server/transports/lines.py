@@ -1,8 +1,11 @@
-"""Lines of bytes from a stream, and the standard streams claimed for them; no library is needed for either."""
+"""Lines of bytes from a stream, and the standard streams claimed for them; no library is needed for either.
+
+A light module, see `daemon.place`.
+"""
 
 from __future__ import annotations
 
-import os
+import posix
 
 
 class LineSplitter:
@@ -43,13 +46,13 @@ class claimed_streams:  # noqa: N801 - reads as a function at its one use
     """Private copies of standard input and output; the originals lead to nothing and to stderr meanwhile."""
 
     def __enter__(self) -> tuple[int, int]:
-        self._source, self._sink = os.dup(0), os.dup(1)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.close(nothing)
-        os.dup2(2, 1)
+        self._source, self._sink = posix.dup(0), posix.dup(1)
+        nothing = posix.open("/dev/null", posix.O_RDONLY)
+        posix.dup2(nothing, 0)
+        posix.close(nothing)
+        posix.dup2(2, 1)
         return self._source, self._sink
 
     def __exit__(self, *_: object) -> None:
-        os.dup2(self._source, 0)
-        os.dup2(self._sink, 1)
+        posix.dup2(self._source, 0)
+        posix.dup2(self._sink, 1)

@@ -13,7 +13,8 @@ import pytest
 from sightline_core import paths
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
-from sightline_core.paths import RepoPath, RepoRoot, open_beneath, real_directory, relative_to, walk_beneath
+from sightline_core.path_text import real_directory
+from sightline_core.paths import RepoPath, RepoRoot, open_beneath, relative_to, walk_beneath
 
 INSIDE = b"inside\n"
 SECRET = b"SECRET\n"

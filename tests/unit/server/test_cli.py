@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sightline_core.version import __version__
-from sightline_server.cli.parser import COMMANDS, build_parser
+from sightline_server.cli.parser import COMMANDS, all_commands, build_parser
 from support.clients import command, environment
 
 HEAVY = (
@@ -53,7 +53,7 @@ def test_version_is_printed(tmp_path: Path) -> None:
 def test_help_lists_every_command(tmp_path: Path) -> None:
     done = run(tmp_path, "--help")
     assert done.returncode == 0
-    for known in COMMANDS:
+    for known in all_commands():
         assert known.name in done.stdout.split()
 
 
@@ -61,7 +61,7 @@ def test_help_fits_a_screen_and_has_examples_that_parse(tmp_path: Path) -> None:
     lines = run(tmp_path, "--help").stdout.splitlines()
     assert len(lines) <= 24
     assert max(len(line) for line in lines) <= 80
-    examples = [known.example for known in COMMANDS if known.example]
+    examples = [known.example for known in all_commands() if known.example]
     assert len(examples) >= 5
     for example in examples:
         assert any(example in line for line in lines)
@@ -69,7 +69,7 @@ def test_help_fits_a_screen_and_has_examples_that_parse(tmp_path: Path) -> None:
         assert args.command.example == example
 
 
-@pytest.mark.parametrize("name", [known.name for known in COMMANDS])
+@pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_command_has_its_own_help(tmp_path: Path, name: str) -> None:
     done = run(tmp_path, name, "--help")
     assert done.returncode == 0
@@ -95,6 +95,22 @@ sys.stderr.write(" ".join(sorted({{name.split(".")[0] for name in sys.modules}})
     loaded = set(done.stderr.split())
     assert "argparse" in loaded
     assert loaded.isdisjoint(HEAVY)
+
+
+def test_a_command_loads_no_other(tmp_path: Path) -> None:
+    script = """
+import sys
+from sightline_server.cli import main
+main(["locate", "greet"])
+found = [name.rpartition(".")[2] for name in sys.modules if name.startswith("sightline_server.cli.")]
+sys.stderr.write(" ".join(found))
+"""
+    env = environment(None, SIGHTLINE_DATA_DIR=str(tmp_path / "data"))
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S
+    )
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert loaded & set(COMMANDS.values()) == {"search"}
 
 
 @pytest.mark.parametrize(
@@ -188,7 +204,7 @@ def test_trust_is_given_listed_and_taken_back(tmp_path: Path) -> None:
 def test_completions_know_every_command_and_parse(tmp_path: Path, shell: str) -> None:
     done = run(tmp_path, "completions", shell)
     assert done.returncode == 0
-    for known in COMMANDS:
+    for known in all_commands():
         assert known.name in done.stdout
     assert "workspace" in done.stdout
     # zsh reads the bash script through bashcompinit, so bash can check the syntax of both.

@@ -103,4 +103,4 @@ def test_doctor_tells_of_a_data_folder_that_cannot_be_written(
 def test_a_tool_in_a_message_becomes_its_command_but_not_in_what_the_user_wrote() -> None:
     assert for_people("No 'search_code'. Run sync_repo.") == "No 'search_code'. Run `sightline sync`."
     named = {shown.strip("`").split()[1] for shown in COMMAND_OF.values() if shown.startswith("`sightline ")}
-    assert named <= {command.name for command in COMMANDS}
+    assert named <= set(COMMANDS)

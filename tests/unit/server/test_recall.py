@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from sightline_server.daemon.recall import Recall
 
 
@@ -74,3 +76,32 @@ def test_what_is_no_message_goes_on_to_the_daemon() -> None:
     for text in (b"nonsense", b"[]", b"[" * 100_000, b'{"jsonrpc":"2.0","id":{},"method":"ping"}', b'{"id":3}'):
         assert recall.from_client(text) == text
     assert recall.take_pending(keep_handshake=False) == []
+
+
+def test_an_answer_to_a_question_that_nobody_asked_goes_nowhere() -> None:
+    recall = opened()
+    recall.replay()
+    for identity in ("sightline-asked-1-garbage", "sightline-asked-1-", "sightline-asked-1-\ud800"):
+        assert recall.from_client(line(id=identity, result={})) is None
+
+
+@pytest.mark.parametrize(
+    "identity", [0, -7, 10**30, "", "a", 'q"', "\\", '\\",', 'x","result":1', "ü", "\n", "1", ",", "{"]
+)
+@pytest.mark.parametrize("outcome", ["result", "error"])
+def test_an_answer_is_known_by_the_id_of_its_request(identity: str | int, outcome: str) -> None:
+    recall = opened()
+    recall.from_client(line(id=identity, method="ping"))
+    for other in (None, True, 1.5, "other"):
+        recall.from_daemon(line(id=other, **{outcome: {"id": identity}}))
+    recall.from_daemon(b'{"jsonrpc":"2.0","id":1e,"result":{}}')
+    assert recall.from_daemon(text := line(id=identity, **{outcome: {}})) == text
+    assert recall.take_pending(keep_handshake=False) == []
+
+
+def test_an_answer_to_another_request_leaves_this_one_pending() -> None:
+    recall = opened()
+    recall.from_client(line(id=1, method="ping"))
+    for other in ("1", 10, 2, '1,"result":'):
+        recall.from_daemon(line(id=other, result={}))
+    assert recall.take_pending(keep_handshake=False) == [1]
