@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup
 from sightline_core.config import Config
 from sightline_indexer.job import Job
 from sightline_indexer.pipeline import Difference
-from sightline_search.helpers import SearchHelpers
+from sightline_search.search_helpers import SearchHelpers
 from sightline_server.audit import AuditLog
 from sightline_server.finders import Finders
 from sightline_server.indexes import Indexes
@@ -143,9 +143,7 @@ async def open_services(
             audit,
             sessions,
         )
-        group.start_soon(_end_idle_helpers, helpers, config.limits.helper_idle_s)
-        if config.prewarm:
-            group.start_soon(_prewarm, services, open_default)
+        group.start_soon(_keep_house, services, open_default)
         try:
             yield services
         finally:
@@ -176,10 +174,12 @@ async def _tell_when_indexed(language_servers: LanguageServers, workspace: Works
     await language_servers.opened(workspace)
 
 
-async def _end_idle_helpers(helpers: SearchHelpers, every_s: float) -> None:
+async def _keep_house(services: Services, open_default: bool) -> None:
+    if services.config.prewarm:
+        await _prewarm(services, open_default)
     while True:
-        await anyio.sleep(every_s)
-        await anyio.to_thread.run_sync(helpers.end_idle)
+        await anyio.sleep(services.config.limits.helper_idle_s)
+        await anyio.to_thread.run_sync(services.helpers.end_idle)
 
 
 async def _prewarm(services: Services, open_default: bool) -> None:

@@ -17,8 +17,8 @@ from sightline_core.limits import DEFAULT_LIMITS
 from sightline_core.paths import RepoRoot
 from sightline_indexer.store import Snapshot
 from sightline_search.engine import search
-from sightline_search.helpers import SearchHelpers
 from sightline_search.model import DetailLevel, Filters, SearchMode, SearchOptions, SearchResult
+from sightline_search.search_helpers import SearchHelpers
 from support.processes import children_running
 
 LIMITS = replace(DEFAULT_LIMITS, min_helped_searches=1, min_helped_files=0)
