@@ -74,7 +74,7 @@ class _Match:
     is_value: bool
 
 
-@dataclass(slots=True)  # never changed; a frozen one takes four times as long to make
+@dataclass(slots=True)  # never changed; a frozen one takes three times as long to make
 class _Scope:
     """An open region: members start at or after `inside`; `local` when they cannot be named from outside."""
 
