@@ -27,3 +27,22 @@ class Columns:
         if not self._ascii and column:
             column = len(self._source[byte - column : byte].decode("utf-8", "ignore"))
         return row + 1, column + 1
+
+    def places(
+        self,
+        first: int,
+        first_point: tuple[int, int],
+        second: int,
+        second_point: tuple[int, int],
+        third: int,
+        third_point: tuple[int, int],
+    ) -> tuple[int, int, int, int, int, int]:
+        """Lines and columns of three bytes: a definition has three, and a call for each would cost more than they."""
+        if self._ascii:
+            (line, column), (second_line, second_column), (third_line, third_column) = (
+                first_point,
+                second_point,
+                third_point,
+            )
+            return line + 1, column + 1, second_line + 1, second_column + 1, third_line + 1, third_column + 1
+        return *self.place(first, first_point), *self.place(second, second_point), *self.place(third, third_point)

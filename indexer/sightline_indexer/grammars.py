@@ -43,13 +43,13 @@ class SymbolRules:
 class Grammar:
     """What one language needs to be parsed and searched for definitions.
 
-    `shallow` matches a node's children only, `deep` everything below it.
+    `shallow` matches a node's children only, `deep` everything below it; there is no `deep` without a hint.
     """
 
     language: Language
     parser: Parser
     shallow: QueryCursor
-    deep: QueryCursor
+    deep: QueryCursor | None
     hint: re.Pattern[bytes] | None
     comments: tuple[bytes, ...]
     has_docstrings: bool
@@ -83,7 +83,7 @@ def grammar_of(language: str) -> Grammar:
         language=grammar,
         parser=Parser(grammar),
         shallow=shallow,
-        deep=QueryCursor(_without_regions(Query(grammar, text), text)),
+        deep=QueryCursor(_without_regions(Query(grammar, text), text)) if rules.hint else None,
         hint=re.compile(rules.hint.encode()) if rules.hint else None,
         comments=tuple(marker.encode() for marker in rules.comments),
         has_docstrings=rules.docs == "docstring",

@@ -16,8 +16,10 @@ def receive() -> bytes | None:
 
 def send(data: bytes) -> None:
     """Write a message to standard output."""
-    _write_all(LENGTH.pack(len(data)))
-    _write_all(data)
+    # In one go: the length alone would wake the reader for nothing.
+    view = memoryview(LENGTH.pack(len(data)) + data)
+    while view:
+        view = view[os.write(1, view) :]
 
 
 def _read_exactly(size: int) -> bytes | None:
@@ -28,9 +30,3 @@ def _read_exactly(size: int) -> bytes | None:
             return None
         data += chunk
     return data
-
-
-def _write_all(data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(1, view) :]

@@ -34,8 +34,10 @@ def without_decorators(node: Node) -> Node:
 
 def begins_its_line(source: bytes, line_start: int, start: int) -> bool:
     """True when nothing but words that belong to the definition stands before it on its line."""
+    if line_start == start:
+        return True
     before = source[line_start:start]
-    return not before or before.isspace() or _LEADING_WORDS.match(before) is not None
+    return before.isspace() or _LEADING_WORDS.match(before) is not None
 
 
 def signature_of(source: bytes, line_start: int, start: int, end: int, one_line: bool, limits: Limits) -> str:
@@ -56,7 +58,9 @@ def signature_of(source: bytes, line_start: int, start: int, end: int, one_line:
             end = newline
     # A code point has at most four bytes; folding can only shorten.
     limit = limits.max_signature_chars
-    text = " ".join(source[start : min(end, start + 4 * limit)].decode("utf-8", "ignore").split())
+    if end > start + 4 * limit:
+        end = start + 4 * limit
+    text = " ".join(source[start:end].decode("utf-8", "ignore").split())
     if not (text.isascii() and text.isprintable()):
         text = clean_line(text)
     text = text.rstrip(_TAIL)

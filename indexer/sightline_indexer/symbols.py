@@ -24,7 +24,9 @@ and little where they nearly all may (JavaScript).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -66,13 +68,13 @@ class _Match:
     kind: SymbolKind | None
     name: Node | None
     body: Node | None
-    containers: list[Node]
+    containers: Sequence[Node]
     everywhere: bool
     declaration: bool
     is_value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # never changed; a frozen one takes three times as long to make
 class _Scope:
     """An open region: members start at or after `inside`; `local` when they cannot be named from outside."""
 
@@ -84,6 +86,7 @@ class _Scope:
 
 
 _WHOLE = frozenset({"inner", "deep"})
+_NO_NODES: Sequence[Node] = ()
 _KINDS: dict[str, SymbolKind | None] = {"scope": None, "import": None, **{kind.value: kind for kind in SymbolKind}}
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR, SymbolKind.OPERATOR})
 _VALUES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD, SymbolKind.PROPERTY})
@@ -123,29 +126,63 @@ def _collect(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> tup
     seen = {root.id}
     while regions and len(found.by_name) <= limits.max_symbols_per_file:
         for pattern, captures in grammar.shallow.matches(regions.pop()):
-            found.add(pattern, captures)
-            for capture, nodes in captures.items():
-                if capture == "body":
-                    for node in nodes:
-                        if node.id not in seen:
-                            seen.add(node.id)
-                            regions.append(node)
-                elif capture in _WHOLE:
-                    whole += nodes
-    covered = -1
-    for node in sorted(whole, key=_by_place) if grammar.hint is not None else ():
-        start, end = node.start_byte, node.end_byte
-        if start < covered or len(found.by_name) > limits.max_symbols_per_file:
-            continue
-        if grammar.hint is not None and grammar.hint.search(source, start, end):
-            covered = end
-            for pattern, captures in grammar.deep.matches(node):
-                found.add(pattern, captures)
+            shape = found.add(pattern, captures)
+            if "body" in captures:
+                for node in captures["body"]:
+                    if node.id not in seen:
+                        seen.add(node.id)
+                        regions.append(node)
+            for capture in shape.whole:
+                whole += captures[capture]
+    if grammar.hint is not None and grammar.deep is not None:
+        covered = -1
+        for node in sorted(whole, key=_by_place):
+            start, end = node.start_byte, node.end_byte
+            if start < covered or len(found.by_name) > limits.max_symbols_per_file:
+                continue
+            if grammar.hint.search(source, start, end):
+                covered = end
+                for pattern, captures in grammar.deep.matches(node):
+                    found.add(pattern, captures)
     return found.in_order(limits.max_symbols_per_file)
 
 
 def _by_place(node: Node) -> tuple[int, int]:
     return node.start_byte, -node.end_byte
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What the names of a match's captures say by themselves; `marker` names the definition and is empty for none."""
+
+    marker: str
+    kind: SymbolKind | None
+    body: str
+    whole: tuple[str, ...]
+    everywhere: bool
+    declaration: bool
+    is_value: bool
+
+
+class _Shapes(dict[tuple[str, ...], _Shape]):
+    """Names of captures → their shape, worked out once: a query file has a few dozen."""
+
+    def __missing__(self, names: tuple[str, ...]) -> _Shape:
+        marker = next((name for name in names if name in _KINDS), "")
+        kind = _KINDS.get(marker)
+        shape = self[names] = _Shape(
+            marker,
+            kind,
+            next((name for name in ("body", "inner") if name in names), ""),
+            tuple(name for name in names if name in _WHOLE),
+            everywhere="global" in names,
+            declaration="declaration" in names,
+            is_value="value" in names or kind in _VALUES,
+        )
+        return shape
+
+
+_SHAPES = _Shapes()
 
 
 @dataclass(slots=True)
@@ -155,49 +192,51 @@ class _Found:
     by_name: dict[int, _Match]
     scopes: list[_Match]
 
-    def add(self, pattern: int, captures: dict[str, list[Node]]) -> None:
+    def add(self, pattern: int, captures: dict[str, list[Node]]) -> _Shape:
         """Keep a match unless an earlier pattern has its name."""
-        match = _decode(pattern, captures)
-        if match is None:
-            return
-        if match.name is None:
-            self.scopes.append(match)
-            return
-        at = match.name.start_byte
+        shape = _SHAPES[tuple(captures)]
+        if not shape.marker:
+            return shape
+        if "name" not in captures:
+            self.scopes.append(_decode(pattern, shape, captures, None))
+            return shape
+        name = captures["name"][0]
+        at = name.start_byte
         known = self.by_name.get(at)
         if known is None or pattern < known.pattern:
-            self.by_name[at] = match
+            self.by_name[at] = _decode(pattern, shape, captures, name)
+        return shape
 
     def in_order(self, cap: int) -> tuple[list[_Match], bool]:
         """The matches by position, at most `cap`, and whether that cut any."""
         # A function bound to a name matches as that definition and as an anonymous scope; the definition counts.
-        bodies = {match.body.start_byte for match in self.by_name.values() if match.body is not None}
-        scopes = [scope for scope in self.scopes if scope.body is None or scope.body.start_byte not in bodies]
-        matches = sorted([*self.by_name.values(), *scopes], key=lambda match: (match.start, -match.end))
+        scopes = self.scopes
+        if scopes:
+            bodies = {match.body.start_byte for match in self.by_name.values() if match.body is not None}
+            scopes = [scope for scope in scopes if scope.body is None or scope.body.start_byte not in bodies]
+        matches = sorted([*self.by_name.values(), *scopes], key=_place_of)
         return matches[:cap], len(self.by_name) > cap
 
 
-def _decode(pattern: int, captures: dict[str, list[Node]]) -> _Match | None:
-    for capture, nodes in captures.items():
-        if capture in _KINDS:
-            kind = _KINDS[capture]
-            node = nodes[0]
-            name = captures.get("name")
-            body = captures.get("body") or captures.get("inner")
-            return _Match(
-                node,
-                node.start_byte,
-                node.end_byte,
-                pattern,
-                kind,
-                name[0] if name else None,
-                body[0] if body else None,
-                captures.get("container", []),
-                "global" in captures,
-                "declaration" in captures,
-                "value" in captures or kind in _VALUES,
-            )
-    return None
+def _place_of(match: _Match) -> tuple[int, int]:
+    return match.start, -match.end
+
+
+def _decode(pattern: int, shape: _Shape, captures: dict[str, list[Node]], name: Node | None) -> _Match:
+    node = captures[shape.marker][0]
+    return _Match(
+        node,
+        node.start_byte,
+        node.end_byte,
+        pattern,
+        shape.kind,
+        name,
+        captures[shape.body][0] if shape.body else None,
+        captures.get("container", _NO_NODES),
+        shape.everywhere,
+        shape.declaration,
+        shape.is_value,
+    )
 
 
 class _Naming:
@@ -226,14 +265,17 @@ class _Naming:
             if match.name is None:
                 self._enter(match, container, SymbolKind.CLASS if match.containers else None, not match.containers)
                 continue
-            if match.kind is None:
+            kind = match.kind
+            if kind is None:
                 continue
             name = self._name_of(match.name)
             if not name or name == "_":
                 continue
-            kind = _kind_within(around, match.kind, name, container if match.containers else "")
-            qualified = _join(container, _SEPARATORS.sub(".", name) if "\\" in name or ":" in name else name)
-            symbols.append(self._symbol(match, kind, name, qualified, container))
+            if match.containers or around.kind not in _NOT_TYPES:
+                kind = _kind_within(around, kind, name, container if match.containers else "")
+            joined = f"{container}.{name}" if container else name
+            qualified = _join(container, _SEPARATORS.sub(".", name)) if "\\" in name or ":" in name else joined
+            symbols.append(self._symbol(match, kind, name, "" if qualified == joined else qualified, container))
             if match.body is not None or kind in _TYPES:
                 self._enter(match, qualified, kind, kind in _CALLABLE)
         return symbols
@@ -258,7 +300,7 @@ class _Naming:
         self._open.append(_Scope(inside, match.end, qualified, kind, local))
 
     def _name_of(self, node: Node) -> str:
-        text = self._text(node).strip("\"'`:")
+        text = self._source[node.start_byte : node.end_byte].decode("utf-8", "replace").strip("\"'`:")
         # The grammar of C++ counts the parameter list into the name of a conversion operator.
         return text.partition("(")[0] if text.startswith("operator ") else text
 
@@ -266,7 +308,8 @@ class _Naming:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _symbol(self, match: _Match, kind: SymbolKind, name: str, qualified: str, container: str) -> SymbolEntry:
-        source, limits, place = self._source, self._limits, self._columns.place
+        """`qualified` as an entry has it: empty when it is the container and the name."""
+        source, limits = self._source, self._limits
         node, name_node, body = match.node, match.name, match.body
         assert name_node is not None
         begin = node.start_point
@@ -285,27 +328,22 @@ class _Naming:
         one_line = match.is_value or match.everywhere or kind is SymbolKind.ENUM_MEMBER
         end = match.end if body is None else body.start_byte
         signature = signature_of(source, line_start, first, end, one_line, limits)
-        if name_node.start_byte >= end:
+        name_start = name_node.start_byte
+        if name_start >= end:
             # `typedef struct { … } name`
             signature = f"{signature} {name}"
         self.texts.append((signature, doc))
-        joined = f"{container}.{name}" if container else name
-        return SymbolEntry(
-            name,
-            "" if qualified == joined else qualified,
-            container,
-            stored_number(kind, match.declaration),
-            *place(first, begin),
-            *place(match.end, node.end_point),
-            *place(name_node.start_byte, name_node.start_point),
+        # `_make` takes half the time of the constructor.
+        return SymbolEntry._make(
+            (
+                *(name, qualified, container, stored_number(kind, match.declaration)),
+                *self._columns.places(first, begin, match.end, node.end_point, name_start, name_node.start_point),
+            )
         )
 
 
 def _kind_within(around: _Scope, kind: SymbolKind, name: str, attached: str) -> SymbolKind:
-    """The kind of a definition that stands in `around`; `attached` is the container it names itself, if any."""
-    in_type = bool(attached) or around.kind not in _NOT_TYPES
-    if not in_type:
-        return kind
+    """The kind of a definition that belongs to a type: to `attached`, which it names itself, or to `around`."""
     if kind is SymbolKind.VARIABLE:
         return SymbolKind.FIELD
     if kind is SymbolKind.FUNCTION or kind is SymbolKind.METHOD:
@@ -319,6 +357,8 @@ def _join(container: str, name: str) -> str:
     return f"{container}.{name}" if container and name else container or name
 
 
+# A type with methods is named once for each of them.
+@lru_cache(maxsize=1024)
 def _type_name(text: str) -> str:
     """`*List[T]`, `&'a Foo<T>`, `a::B` as the dotted name of the type they speak of."""
     previous = ""

@@ -48,9 +48,9 @@ class VocabularyWriter:
         """The words that were not given to this writer before, as far as it remembers."""
         if len(self._remembered) > self._max_remembered:
             self._remembered.clear()
-        fresh = [word for word in set(words) if word not in self._remembered]
+        fresh = set(words).difference(self._remembered)
         self._remembered.update(dict.fromkeys(fresh))
-        return fresh
+        return list(fresh)
 
     def add(self, words: Iterable[bytes]) -> None:
         """Take words for the next flush."""

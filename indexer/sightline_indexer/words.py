@@ -20,6 +20,7 @@ _IOTA_BELOW = "\u0345"
 _WORD = re.compile(rf"[\w{_IOTA_BELOW}]+")
 _NO_WORD = re.compile(rf"[^\w{_IOTA_BELOW}]")
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
+_AFTER_DIGITS = ord("9") + 1
 # An acronym ends before the capital that begins the next part: HTTPRequest is HTTP and Request.
 _ASCII_PART = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -106,8 +107,11 @@ class _PartsMemory(dict[bytes, bytes]):
             # Not remembered, so that every meeting is noticed.
             self.met_long = True
             return b""
-        if word.islower() and word.isalpha():
-            # Most words are plain: no parts, nothing to fold.
+        if word[0] < _AFTER_DIGITS:
+            # A number in any base has no parts worth finding. Most different words are numbers.
+            parts, folded = b"", word if word.isdigit() else _fold_bytes(word)
+        elif word.islower() and word.isalpha():
+            # Most other words are plain: no parts, nothing to fold.
             parts, folded = b"", word
         elif word.isascii():
             folded = word.lower()

@@ -17,7 +17,7 @@ import sys
 import msgspec
 
 from sightline_core.limits import Limits
-from sightline_indexer.extract import Extractor
+from sightline_indexer.extract import Extractor, Parsed
 from sightline_indexer.pipe_messages import receive, send
 from sightline_indexer.records import Answer, Extracted, Task
 
@@ -52,29 +52,42 @@ def main() -> None:
 
 def _serve(extractor: Extractor, counter: mmap.mmap, limits: Limits) -> None:
     tasks_decoder = msgspec.msgpack.Decoder(tuple[Task, ...])
-    started = 0
+    answered = 0
     while (message := receive()) is not None:
         tasks = tasks_decoder.decode(message)
         if not tasks:
             extractor.begin_run()
-        pending: list[Extracted] = []
+        begun: list[Extracted | Parsed] = []
         size = 0
         for task in tasks:
-            started += 1
-            counter[:COUNTER_BYTES] = started.to_bytes(COUNTER_BYTES, "little")
-            file = extractor.extract(task)
-            pending.append(file)
-            size += len(file.content) + len(file.parts) + len(file.texts)
+            _note(counter, answered + len(begun) + 1)
+            item = extractor.begin(task)
+            begun.append(item)
+            if isinstance(item, Parsed):
+                size += len(item.data)
             if size > limits.worker_answer_bytes:
-                _send(extractor, pending)
-                pending, size = [], 0
-        if pending:
-            _send(extractor, pending)
+                _answer(extractor, counter, begun, answered)
+                answered += len(begun)
+                begun, size = [], 0
+        if begun:
+            _answer(extractor, counter, begun, answered)
+            answered += len(begun)
 
 
-def _send(extractor: Extractor, files: list[Extracted]) -> None:
+def _answer(extractor: Extractor, counter: mmap.mmap, begun: list[Extracted | Parsed], answered: int) -> None:
+    files: list[Extracted] = []
+    for number, item in enumerate(begun, answered + 1):
+        if isinstance(item, Parsed):
+            _note(counter, number)
+            files.append(extractor.finish(item))
+        else:
+            files.append(item)
     words = b"\n".join(extractor.words.take_new_words())
     send(msgspec.msgpack.encode(Answer(tuple(files), words)))
+
+
+def _note(counter: mmap.mmap, number: int) -> None:
+    counter[:COUNTER_BYTES] = number.to_bytes(COUNTER_BYTES, "little")
 
 
 if __name__ == "__main__":

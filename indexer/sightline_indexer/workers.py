@@ -7,8 +7,9 @@ way, so what waits in memory is bounded by how fast the caller takes answers.
 
 from __future__ import annotations
 
+import fcntl
 import os
-import selectors
+import select
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import IO
 
 import msgspec
@@ -115,11 +117,11 @@ class WorkerPool:
 
     def _readable(self) -> list[_Worker]:
         busy = [worker for worker in self._workers if worker.outstanding]
-        with selectors.DefaultSelector() as selector:
-            for worker in busy:
-                selector.register(worker.output, selectors.EVENT_READ, worker)
-            events = selector.select(self._limits.worker_poll_ms / 1000)
-        ready: list[_Worker] = [key.data for key, _ in events]
+        poll = select.poll()
+        for worker in busy:
+            poll.register(worker.output, select.POLLIN)
+        outputs = {output for output, _ in poll.poll(self._limits.worker_poll_ms)}
+        ready = [worker for worker in busy if worker.output in outputs]
         for worker in busy:
             if worker not in ready and worker.is_stalled(self._limits.worker_stall_s):
                 worker.timed_out = True
@@ -241,6 +243,9 @@ class _Worker:
         assert self._process.stdout is not None
         self._input = self._process.stdin.fileno()
         self.output = self._process.stdout.fileno()
+        # Room for a whole answer, or the two sides take turns for every 64 KiB of it. A user may have too many pipes.
+        with suppress(OSError):
+            fcntl.fcntl(self.output, fcntl.F_SETPIPE_SZ, 2 * limits.worker_answer_bytes)
         self._message_bytes = limits.worker_message_bytes
         self._decoder = msgspec.msgpack.Decoder(Answer)
         self._buffer = bytearray()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from sightline_core.languages import is_primary, languages
@@ -141,3 +143,11 @@ def test_values_count_first_only_where_the_language_says_so() -> None:
     assert is_primary(SymbolKind.CONSTANT, "c")
     assert not is_primary(SymbolKind.METHOD, "go", declaration=True)
     assert is_primary(SymbolKind.METHOD, "java", declaration=True)
+
+
+def test_a_doc_line_stands_without_the_spaces_around_it_of_whatever_kind() -> None:
+    spaces = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace() and chr(code) not in "\r\n"]
+    for space in spaces:
+        source = f"//{space}Says it.{space}\nfunc f() {{}}\n".encode()
+        (symbol,) = extract_symbols(source, "go", Limits()).symbols
+        assert symbol.doc == "Says it.", hex(ord(space))
