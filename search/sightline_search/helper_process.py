@@ -21,16 +21,18 @@ from sightline_indexer.pipe_messages import receive, send
 from sightline_indexer.store import IndexStore
 from sightline_search.engine import search
 from sightline_search.model import SearchOptions, SearchResult
+from sightline_search.truncate import fit_result
 
 
 class HelpRequest(msgspec.Struct, frozen=True, array_like=True):
-    """A search in the index that lies in `folder`, to be over in `seconds`."""
+    """A search in the index that lies in `folder`, to be over in `seconds`; `fits` asks for a fitted answer."""
 
     folder: str
     root: str
     query: str
     options: SearchOptions
     seconds: float
+    fits: bool
 
 
 class HelpAnswer(msgspec.Struct, frozen=True, array_like=True):
@@ -78,7 +80,8 @@ def _answer(request: HelpRequest, stores: _Stores, limits: Limits) -> HelpAnswer
     try:
         root = RepoRoot(request.root)
         with stores.of(request.folder).snapshot() as snapshot:
-            return HelpAnswer(search(snapshot, root, request.query, request.options, limits, deadline))
+            found = search(snapshot, root, request.query, request.options, limits, deadline)
+        return HelpAnswer(fit_result(found, request.options, limits) if request.fits else found)
     except SightlineError as error:
         if error.data or error.code in (ErrorCode.INDEX_INCOMPATIBLE, ErrorCode.INDEX_NOT_READY):
             # Whether an index can be used is for the parent to say, which follows the pointer to the current one.

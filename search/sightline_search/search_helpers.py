@@ -51,16 +51,15 @@ class SearchHelpers:
         self._freed = threading.Condition(self._lock)
 
     def search(
-        self, snapshot: Snapshot, root: RepoRoot, query: str, options: SearchOptions, deadline: float
+        self, snapshot: Snapshot, root: RepoRoot, query: str, options: SearchOptions, deadline: float, *, fits: bool
     ) -> SearchResult | None:
         """What a helper found in the index of a snapshot or a newer generation of it, None when the caller must
-        search itself. Raises what the search raises."""
+        search itself; with `fits` as `fit_result` makes it. Raises what the search raises."""
         if options.mode in _OWN_THREADS or snapshot.record.files < self._limits.min_helped_files:
             return None
         try:
-            asked = msgspec.msgpack.encode(
-                HelpRequest(snapshot.folder, root.path, query, options, max(0.0, deadline - time.monotonic()))
-            )
+            seconds = max(0.0, deadline - time.monotonic())
+            asked = msgspec.msgpack.encode(HelpRequest(snapshot.folder, root.path, query, options, seconds, fits))
         except UnicodeEncodeError:
             # A text that no message can carry.
             return None
@@ -113,7 +112,8 @@ class SearchHelpers:
         with self._lock:
             if self._closed or self._searches < self._limits.min_helped_searches:
                 return None
-            self._start_missing()
+            self._drop_dead()
+            self._start_one()
             while not self._closed:
                 for helper in reversed(self._idle):
                     if helper.is_ready():
@@ -126,10 +126,19 @@ class SearchHelpers:
                 self._freed.wait(self._limits.worker_poll_ms / 1000)
         return None
 
-    def _start_missing(self) -> None:
+    def _drop_dead(self) -> None:
         """Called with the lock held."""
-        failures = self._limits.helper_max_failures
-        while len(self._idle) + len(self._busy) < self._count and self._failures < failures:
+        dead = [helper for helper in self._idle if helper.is_dead()]
+        self._failures += len(dead)
+        for helper in dead:
+            self._idle.remove(helper)
+            helper.stop()
+
+    def _start_one(self) -> None:
+        """Called with the lock held. One after the other: a start takes time from the rush that it is meant for."""
+        if any(not helper.is_ready() for helper in self._idle) or self._failures >= self._limits.helper_max_failures:
+            return
+        if len(self._idle) + len(self._busy) < self._count:
             try:
                 self._idle.append(_Helper(self._limits))
             except OSError as error:
@@ -177,6 +186,10 @@ class _Helper:
         if not self._is_ready and select.select([self._output], [], [], 0)[0]:
             self._is_ready = self._read(time.monotonic() + _STOP_S) == b""
         return self._is_ready
+
+    def is_dead(self) -> bool:
+        """Whether the process has ended; does not wait."""
+        return self._process.poll() is not None
 
     def ask(self, request: bytes, deadline: float) -> HelpAnswer | None:
         """Its answer; None when it is gone, broken or too late."""

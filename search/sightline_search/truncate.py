@@ -12,12 +12,19 @@ from dataclasses import replace
 
 from sightline_core.limits import Limits
 from sightline_core.types import Note
-from sightline_search.model import DetailLevel, Hit, ShownLine
+from sightline_search.model import DetailLevel, Hit, SearchOptions, SearchResult, ShownLine
 from sightline_search.snippet import cut_line, line_tokens
 from sightline_search.tokens import estimate_tokens, typical_tokens
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _QUOTES = 2
+
+
+def fit_result(found: SearchResult, options: SearchOptions, limits: Limits) -> SearchResult:
+    """An answer whose results are within their level, the caller's tokens and the size of an answer."""
+    kept, cuts = fit_hits(found.hits, options.detail, options.max_tokens, limits.max_structured_bytes, limits)
+    near = () if found.hits else found.did_you_mean
+    return replace(found, hits=kept, did_you_mean=near, cuts=(*found.cuts, *cuts))
 
 
 def fit_hits(

@@ -14,7 +14,7 @@ from sightline_search.engine import search
 from sightline_search.merge import merge_live
 from sightline_search.model import DetailLevel, Intent, SearchMode, SearchOptions, SearchResult
 from sightline_search.result_filters import file_test
-from sightline_search.truncate import fit_hits
+from sightline_search.truncate import fit_result
 from sightline_server.completeness import Facts, ToolKind
 from sightline_server.enrichment import Live, alongside, can_be_symbol
 from sightline_server.envelope import WireModel
@@ -174,24 +174,27 @@ async def _run_batch(call: Call, args: SearchArgs, options: SearchOptions) -> An
 async def _search_one(call: Call, query: str, options: SearchOptions, *, enrich: bool) -> tuple[SearchResult, Live]:
     workspace = call.require_workspace()
     helpers = call.services.helpers
-
-    def work(snapshot: Snapshot) -> SearchResult:
-        found = helpers.search(snapshot, workspace.root, query, options, call.deadline)
-        return found or search(snapshot, workspace.root, query, options, call.limits, call.deadline)
-
     narrowed = options.filters.kind is not None or options.filters.paths or options.cursor or options.count_only
     can_ask = enrich and options.mode in _MODES_WITH_SYMBOLS and not narrowed and can_be_symbol(query)
+
+    def work(snapshot: Snapshot) -> SearchResult:
+        helped = helpers.search(snapshot, workspace.root, query, options, call.deadline, fits=not can_ask)
+        if helped is not None:
+            return helped
+        found = search(snapshot, workspace.root, query, options, call.limits, call.deadline)
+        return found if can_ask else fit_result(found, options, call.limits)
+
     with helpers.noticing():
         found, live = await alongside(call, query if can_ask else None, functools.partial(read, call, work))
     if isinstance(found, NoSnapshot):
         found = SearchResult(Intent.NATURAL_LANGUAGE, holes=(found.note,))
-    hits = found.hits
+    if not can_ask:
+        return found, live
     if live.symbols:
         accepts = file_test(options.filters, call.limits)
-        hits = merge_live(hits, live.symbols, workspace.path, query, accepts)[: options.limit]
-    kept, cuts = fit_hits(hits, options.detail, options.max_tokens, call.limits.max_structured_bytes, call.limits)
-    near = () if hits else found.did_you_mean
-    return replace(found, hits=kept, did_you_mean=near, cuts=(*found.cuts, *cuts)), live
+        merged = merge_live(found.hits, live.symbols, workspace.path, query, accepts)
+        found = replace(found, hits=tuple(merged[: options.limit]))
+    return fit_result(found, options, call.limits), live
 
 
 def _answer_model(found: SearchResult, args: SearchArgs) -> SearchAnswerModel:

@@ -19,6 +19,7 @@ from sightline_indexer.store import Snapshot
 from sightline_search.engine import search
 from sightline_search.model import DetailLevel, Filters, SearchMode, SearchOptions, SearchResult
 from sightline_search.search_helpers import SearchHelpers
+from sightline_search.truncate import fit_result
 from support.processes import children_running
 
 LIMITS = replace(DEFAULT_LIMITS, min_helped_searches=1, min_helped_files=0)
@@ -37,7 +38,8 @@ def help_with(
     helpers: SearchHelpers, snapshot: Snapshot, root: RepoRoot, query: str, options: SearchOptions | None = None
 ) -> SearchResult | None:
     with helpers.noticing():
-        return helpers.search(snapshot, root, query, options or SearchOptions(), time.monotonic() + START_S)
+        end = time.monotonic() + START_S
+        return helpers.search(snapshot, root, query, options or SearchOptions(), end, fits=False)
 
 
 def ready(helpers: SearchHelpers, snapshot: Snapshot, root: RepoRoot) -> SearchResult:
@@ -68,6 +70,16 @@ def test_a_helper_answers_as_this_process_does(
     ready(helpers, snapshot, root)
     own = search(snapshot, root, query, options, LIMITS, time.monotonic() + START_S)
     assert help_with(helpers, snapshot, root, query, options) == own
+
+
+def test_an_answer_is_fitted_where_it_was_found(helpers: SearchHelpers, snapshot: Snapshot, root: RepoRoot) -> None:
+    ready(helpers, snapshot, root)
+    options = SearchOptions(max_tokens=60)
+    end = time.monotonic() + START_S
+    own = fit_result(search(snapshot, root, "discount", options, LIMITS, end), options, LIMITS)
+    assert own.cuts
+    with helpers.noticing():
+        assert helpers.search(snapshot, root, "discount", options, end, fits=True) == own
 
 
 def test_many_callers_get_their_own_answers(helpers: SearchHelpers, snapshot: Snapshot, root: RepoRoot) -> None:
