@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,6 +70,22 @@ def test_the_small_program_runs_the_modules_that_the_front_began_with(yard: Yard
     (other / "__init__.py").write_text("raise SystemExit('another installation')\n", "utf-8")
     front = yard.start(cwd=str(ROOT / "server"), env={"PYTHONPATH": f"{other.parent}:{ROOT / 'core'}"})
     assert program_of(front.open())[-4:-2] == ["sightline", "serve-mcp"]
+    assert front.end() == 0
+
+
+def test_a_front_whose_installation_is_gone_says_so_and_stays(yard: Yard, tmp_path: Path) -> None:
+    package = tmp_path / "install" / "sightline_server"
+    shutil.copytree(ROOT / "server" / "sightline_server", package, ignore=shutil.ignore_patterns("__pycache__"))
+    others = [str(ROOT / name) for name in ("core", "indexer", "search", "lsp")]
+    front = yard.start(cwd="/", env={"PYTHONPATH": ":".join([str(package.parent), *others])}).open()
+    assert program_of(front)[-2] == str(package.parent)
+    daemon = yard.daemon()["pid"]
+    shutil.rmtree(package)
+    os.kill(daemon, signal.SIGKILL)
+    for _ in range(2):
+        reply = front.ask("tools/call", {"name": "health_check", "arguments": {}})
+        assert reply["error"]["data"]["code"] == "internal_error"
+    assert reply["error"]["data"]["detail"] == "daemon_unavailable"
     assert front.end() == 0
 
 

@@ -121,7 +121,10 @@ def ensure(way: Way, end: float) -> bool:
     with locked(way.place, way.limits, end):
         if is_listening(way.place, way.limits):
             return False
-        from sightline_server.daemon.launch import launch
+        try:
+            from sightline_server.daemon.launch import launch
+        except ImportError as error:
+            raise NoDaemonError(f"this installation was removed or changed: {error}") from None
 
         launch(way)
         return True

@@ -57,8 +57,11 @@ def pump(way: Way, first: Link) -> None:
     """Serve the client on the standard streams until it is gone, in this program."""
 
     def open_link() -> Link:
-        from sightline_server.daemon.link import RefusedError, greet_or_start
-
+        try:
+            # Only now: most fronts never lose their daemon, and this is a twentieth of what one takes.
+            from sightline_server.daemon.link import RefusedError, greet_or_start
+        except ImportError as error:
+            raise NoDaemonError(f"this installation was removed or changed: {error}") from None
         try:
             lines = greet_or_start(way)
         except RefusedError as refused:
@@ -136,6 +139,8 @@ def _taken_over(source: int) -> tuple[Way, Link, tuple[int, ...], int]:
         data += chunk
     posix.close(source)
     (place, greeting, argv, order, values), first, mask, verbose = marshal.loads(data)  # noqa: S302 - our own bytes
+    # No child of this process gets the link.
+    posix.set_inheritable(first[0], False)
     limits: Limits = _Handed(values)  # pyright: ignore[reportAssignmentType]
     return Way(Place(*place), greeting, argv, order, limits), first, mask, verbose
 
