@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
 
 _WORD_BYTES = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 # Bytes above 127 belong to characters that were looked at before.
@@ -24,15 +23,12 @@ _AFTER_DIGITS = ord("9") + 1
 # An acronym ends before the capital that begins the next part: HTTPRequest is HTTP and Request.
 _ASCII_PART = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-# About a hundred lines of code. On retrieval sets 200 to 1,200, a whole file and every use differ by a row or two.
-_STRETCH_WORDS = 600
-
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The words of one text, ready for the index.
 
-    `whole` holds every word in order, folded; `parts` those of compound words, each word once a stretch of the text;
+    `whole` holds every word in order, folded; `parts` those of compound words, at each use;
     `has_long` tells that words were left out because they are too long.
     """
 
@@ -64,7 +60,7 @@ class WordSplitter:
         if not data.isascii():
             data = _BEYOND_ASCII.sub(self._runs.clean, data)
         words = data.translate(_SEPARATE).split()
-        parts = b" ".join(filter(None, map(memory.__getitem__, _once_a_stretch(words))))
+        parts = b" ".join(filter(None, map(memory.__getitem__, words)))
         if memory.met_long:
             words = [word for word in words if len(word) <= self._max_word_bytes]
         # Joining drops the indentation, a quarter of most sources, from all that follows.
@@ -82,15 +78,6 @@ class WordSplitter:
         new = self._memory.new_words
         self._memory.new_words = []
         return new
-
-
-def _once_a_stretch(words: list[bytes]) -> Iterable[bytes]:
-    """Each word once for every stretch of the text that has it: that a file keeps coming back to a name tells more
-    than that a few lines repeat it, and less than half of the parts are left to write."""
-    if len(words) <= _STRETCH_WORDS:
-        return set(words)
-    stretches = (words[at : at + _STRETCH_WORDS] for at in range(0, len(words), _STRETCH_WORDS))
-    return chain.from_iterable(map(set, stretches))
 
 
 class _PartsMemory(dict[bytes, bytes]):
