@@ -15,6 +15,7 @@ from collections.abc import Callable
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "support"))
 
 from indexed import index_tree  # pyright: ignore[reportMissingImports]
+from machine import speed_note
 
 from sightline_core.limits import DEFAULT_LIMITS
 from sightline_core.paths import RepoRoot
@@ -42,7 +43,7 @@ def main() -> None:
         index_tree(root, given.folder, workers=os.cpu_count() or 1)
     store = IndexStore(current_index(given.folder) or "", DEFAULT_LIMITS)
     with store.snapshot() as snapshot:
-        print(f"{snapshot.searcher.num_docs - 1} files")
+        print(f"{snapshot.searcher.num_docs - 1} files; {speed_note()}")
         names, paths = sample(snapshot, given.queries)
         words = word_queries(names, given.queries)
     text = SearchOptions(mode=SearchMode.TEXT)

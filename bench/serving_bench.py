@@ -22,6 +22,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_HERE, os.path.join(_HERE, "..", "tests", "support")]
 
 from clients import command, config_file, environment, http_server  # noqa: E402
+from machine import speed_note  # noqa: E402
 from search_bench import at, sample, word_queries  # noqa: E402
 
 from sightline_core.config import Config  # noqa: E402
@@ -63,6 +64,7 @@ def main() -> None:
     given = arguments.parse_args()
     limits = replace(Limits(), http_max_connections=512)
     config = Config(data_dir=os.path.abspath(given.data), workspace=(os.path.abspath(given.tree),), limits=limits)
+    print(speed_note())
     good = asyncio.run(_stdio(config, given.queries))
     with http_server(config) as server:
         host, _, port = server.url.removeprefix("http://").rpartition(":")

@@ -114,6 +114,9 @@ class Limits:
     index_first_commit_s: float = 2.0
     index_commit_factor: float = 3.0
     writer_linger_s: float = 20.0
+    # The text engine remembers the name of every file it ever opened, 4 kB a save, until it is opened anew.
+    max_kept_commits: int = 25
+    max_text_reloads: int = 25
     worker_batch_files: int = 64
     worker_batch_bytes: int = 512 * 1024
     worker_batch_path_bytes: int = 16 * 1024

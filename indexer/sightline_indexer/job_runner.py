@@ -117,7 +117,7 @@ def _open_writer(job: Job, place: Workplace) -> tuple[IndexWriter, bool]:
     kept = place.keeper.take()
     current = layout.current_index(place.folder)
     if kept is not None:
-        if not job.force and kept.folder == current:
+        if not job.force and kept.folder == current and kept.commits < place.limits.max_kept_commits:
             return kept, False
         close_quietly(kept, settle=False)
     layout.remove_others(place.folder)

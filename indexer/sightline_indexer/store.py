@@ -275,6 +275,7 @@ class IndexStore:
         self._cache = GenerationCache(0)
         self._closed = False
         self._seen_meta: tuple[int, int, int] | None = None
+        self._reloads = 0
         self._generation = 0
         try:
             self._index = schema.open_text_index(os.path.join(folder, TEXT_FOLDER))
@@ -378,7 +379,11 @@ class IndexStore:
         """Called with the lock held."""
         for attempt in range(_OPEN_ATTEMPTS):
             try:
+                if self._reloads >= self.limits.max_text_reloads:
+                    self._index = schema.open_text_index(os.path.join(self.folder, TEXT_FOLDER))
+                    self._reloads = 0
                 self._index.reload()
+                self._reloads += 1
                 break
             except ValueError as error:
                 # A writer may have removed files of the commit that was being opened.

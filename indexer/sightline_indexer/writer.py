@@ -67,6 +67,7 @@ class IndexWriter:
         self._rows.recover(self.published)
         self._open = False
         self._dirty = False
+        self.commits = 0
 
     @property
     def has_changes(self) -> bool:
@@ -132,6 +133,7 @@ class IndexWriter:
         except (OSError, ValueError, sqlite3.Error) as error:
             raise write_failure(error) from error
         self.published = self._base = record.generation
+        self.commits += 1
         self._open = self._dirty = False
         return record
 

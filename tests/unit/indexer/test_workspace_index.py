@@ -14,6 +14,7 @@ import pytest
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import DEFAULT_LIMITS
+from sightline_core.paths import RepoRoot
 from sightline_core.progress import STAGE_SPANS
 from sightline_core.types import Freshness, IndexingStatus, JobMode, JobState, SchemaStatus
 from sightline_indexer.workspace_index import WorkspaceIndex
@@ -116,6 +117,27 @@ def test_readers_of_a_busy_moment_are_closed_again(root: Path, tmp_path: Path) -
         for _ in range(6):
             index.snapshot().close()
         assert readers() <= busy - 5
+
+
+def test_an_engine_that_is_opened_anew_shows_every_save(root: Path, tmp_path: Path) -> None:
+    limits = replace(DEFAULT_LIMITS, max_kept_commits=2, max_text_reloads=2)
+    index = WorkspaceIndex(RepoRoot(str(root)), str(tmp_path / "index"), limits, watch=True)
+    index.open()
+    try:
+        run(index)
+        with index.snapshot() as old:
+            for step in range(12):
+                write_tree(root, {"app/util.py": f"def helper{step}():\n    return gamma{step}\n"})
+                run(index, paths=frozenset({"app/util.py"}))
+                with index.snapshot() as new:
+                    assert paths_with_word(new, f"gamma{step}") == {"app/util.py"}
+                    assert paths_with_word(new, f"gamma{step - 1}") == set()
+                    assert [item.path for item in new.symbols_named(f"helper{step}")] == ["app/util.py"]
+            assert paths_with_word(old, "beta") == {"app/util.py", "README.md"}
+    finally:
+        index.close()
+    with opened(root, tmp_path / "index") as again, again.snapshot() as new:
+        assert paths_with_word(new, "gamma11") == {"app/util.py"}
 
 
 def test_a_snapshot_stays_as_it_is_while_the_index_moves_on(root: Path, tmp_path: Path) -> None:
