@@ -183,7 +183,7 @@ class _Helper:
 
     def is_ready(self) -> bool:
         """Whether it has started; does not wait."""
-        if not self._is_ready and select.select([self._output], [], [], 0)[0]:
+        if not self._is_ready and self._has_output(0.0):
             self._is_ready = self._read(time.monotonic() + _STOP_S) == b""
         return self._is_ready
 
@@ -210,7 +210,7 @@ class _Helper:
         buffer = bytearray()
         end = LENGTH.size
         while len(buffer) < end:
-            if not select.select([self._output], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            if not self._has_output(max(0.0, deadline - time.monotonic())):
                 return None
             chunk = os.read(self._output, _READ_BYTES)
             if not chunk:
@@ -219,6 +219,12 @@ class _Helper:
             if len(buffer) >= LENGTH.size:
                 end = LENGTH.size + LENGTH.unpack_from(buffer)[0]
         return bytes(buffer[LENGTH.size : end])
+
+    def _has_output(self, seconds: float) -> bool:
+        # Not `select`: it knows no descriptor beyond 1023, and a server of many workspaces has more.
+        poll = select.poll()
+        poll.register(self._output, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
 
     def stop(self) -> None:
         """End it; stopping twice does nothing."""

@@ -53,17 +53,18 @@ class ActionModel(WireModel):
 def result_model(hit: Hit, detail: DetailLevel, *, explain: bool = False) -> ResultModel:
     """A hit at one level of detail."""
     parts = {key: round(value, 4) for key, value in hit.parts.items()} if explain else None
-    if detail is DetailLevel.LOCATION:
-        return ResultModel(
-            path=hit.path,
-            line=hit.line,
-            end_line=hit.end_line,
-            kind=hit.kind,
-            name=clean(hit.name),
-            provenance=list(hit.provenance),
-            drifted=hit.drifted or None,
-            score_parts=parts,
-        )
+    more: dict[str, Any] = {}
+    if detail is not DetailLevel.LOCATION:
+        more = {
+            "column": hit.column or None,
+            "qualified_name": clean(hit.qualified_name) or None,
+            "signature": clean(hit.signature) or None,
+            "language": hit.language or None,
+            "container": clean(hit.container) or None,
+            "symbol": clean(hit.symbol) or None,
+            "score": round(hit.score, 3) or None,
+            "lines": _lines(hit) if detail is DetailLevel.CONTEXT else None,
+        }
     return ResultModel(
         path=hit.path,
         line=hit.line,
@@ -71,16 +72,9 @@ def result_model(hit: Hit, detail: DetailLevel, *, explain: bool = False) -> Res
         kind=hit.kind,
         name=clean(hit.name),
         provenance=list(hit.provenance),
-        column=hit.column or None,
-        qualified_name=clean(hit.qualified_name) or None,
-        signature=clean(hit.signature) or None,
-        language=hit.language or None,
-        container=clean(hit.container) or None,
-        symbol=clean(hit.symbol) or None,
-        score=round(hit.score, 3) or None,
-        lines=_lines(hit) if detail is DetailLevel.CONTEXT else None,
         drifted=hit.drifted or None,
         score_parts=parts,
+        **more,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import threading
 import time
@@ -144,6 +145,21 @@ def test_a_text_that_no_message_can_carry_is_left_to_the_caller(
     ready(helpers, snapshot, root)
     assert help_with(helpers, snapshot, root, "lone \ud800") is None
     assert help_with(helpers, snapshot, root, "discount") is not None
+
+
+def test_helpers_work_in_a_process_with_very_many_open_files(snapshot: Snapshot, root: RepoRoot) -> None:
+    # A server of many workspaces has more descriptors than `select` can name.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4096)), hard))
+    others = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    helpers = SearchHelpers(LIMITS, 1)
+    try:
+        ready(helpers, snapshot, root)
+    finally:
+        helpers.close()
+        for descriptor in others:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_helpers_end_when_nobody_needs_them_and_at_the_close(snapshot: Snapshot, root: RepoRoot) -> None:
