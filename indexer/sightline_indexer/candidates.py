@@ -83,11 +83,10 @@ def _literal_query(literal: str, lookup: Lookup) -> _Narrowed | None:
     if any(len(word.encode()) > limits.max_word_bytes for word in inner):
         # Only a file with words too long for the index can hold it, and those are added to every answer.
         return _Narrowed(tantivy.Query.empty_query(), 0)
-    queries: list[tantivy.Query] = []
-    if len(inner) > 1:
-        queries.append(tantivy.Query.phrase_query(lookup.schema, schema.CONTENT, list(inner)))
-    elif inner:
-        queries.append(tantivy.Query.term_query(lookup.schema, schema.CONTENT, inner[0]))
+    queries = [
+        tantivy.Query.term_query(lookup.schema, schema.CONTENT, word, index_option="basic")
+        for word in dict.fromkeys(inner)
+    ]
     files = min(map(lookup.frequency, inner), default=sys.maxsize)
     # The longest piece is the one that fewest words hold.
     edges = sorted((piece for piece in pieces if piece.open_start or piece.open_end), key=lambda p: -len(p.word))

@@ -11,14 +11,16 @@ import os
 import signal
 import stat
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sightline_core.languages import language_of, languages
 from sightline_core.limits import Limits
 from sightline_core.paths import open_beneath
 from sightline_core.text import decode, is_binary
 from sightline_indexer.file_traits import traits_of
-from sightline_indexer.records import Extracted, Outcome, Problem, SymbolEntry, Task, pack_texts
+from sightline_indexer.name_keys import MAX_SYMBOLS, pack_keys
+from sightline_indexer.outlines import pack_outline, pack_texts
+from sightline_indexer.records import Extracted, Outcome, Problem, SymbolEntry, Task
 from sightline_indexer.symbols import extract_symbols
 from sightline_indexer.words import WordSplitter, fold
 
@@ -59,7 +61,9 @@ class Extractor:
     def __init__(self, root: str, limits: Limits) -> None:
         self._path = root
         self._root = -1
-        self._limits = limits
+        # A definition's number has to fit its key.
+        bound = min(limits.max_symbols_per_file, MAX_SYMBOLS)
+        self._limits = replace(limits, max_symbols_per_file=bound)
         self.begin_run()
 
     def begin_run(self) -> None:
@@ -119,8 +123,10 @@ class Extractor:
             docs=self.words.split_short(doc for _, doc in texts if doc),
             # A search compares bytes; words of text in another encoding cannot rule such a file out.
             has_long_word=words.has_long or not (isinstance(text, bytes) or _is_utf8(parsed.data)),
-            symbols=symbols,
+            symbol_count=len(symbols),
+            outline=pack_outline(symbols),
             texts=pack_texts(texts),
+            name_keys=pack_keys(symbols),
         )
 
     def _symbols(self, text: str | bytes, language: str) -> _Symbols:

@@ -6,17 +6,23 @@ Shared by the threads of a process: entries are only added, and losing one costs
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sightline_indexer.manifest import FileFacts
+from sightline_indexer.manifest import FileFacts, live_facts
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationCache:
-    """`frequencies` leads from a field and a word to the number of files, `facts` from a file's id to it."""
+    """`frequencies` leads from a field and a word to the number of files, `facts` from a file's id to it.
+
+    `gone` are ids that were asked for and belong to no file of the generation.
+    """
 
     generation: int
     facts: dict[int, FileFacts] = field(default_factory=dict[int, FileFacts])
+    gone: set[int] = field(default_factory=set[int])
     frequencies: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
 
     def keep_frequency(self, key: tuple[str, str], files: int, bound: int) -> None:
@@ -24,3 +30,14 @@ class GenerationCache:
         if len(self.frequencies) >= bound:
             self.frequencies.clear()
         self.frequencies[key] = files
+
+    def facts_of(self, connection: sqlite3.Connection, file_ids: Iterable[int]) -> dict[int, FileFacts]:
+        """Id → what ranking weighs a file by, of those ids that belong to the generation."""
+        known, gone = self.facts, self.gone
+        wanted = list(file_ids)
+        unknown = [file_id for file_id in wanted if file_id not in known and file_id not in gone]
+        if unknown:
+            found = {facts.file_id: facts for facts in live_facts(connection, self.generation, unknown)}
+            known.update(found)
+            gone.update(file_id for file_id in unknown if file_id not in found)
+        return {file_id: known[file_id] for file_id in wanted if file_id in known}

@@ -16,6 +16,8 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import msgspec
+
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.types import SchemaStatus
 from sightline_indexer import manifest
@@ -82,7 +84,7 @@ def reading() -> Generator[None]:
     """Turn what damaged files do to the engines into `index_incompatible`."""
     try:
         yield
-    except (sqlite3.DatabaseError, zlib.error) as error:
+    except (sqlite3.DatabaseError, zlib.error, msgspec.DecodeError) as error:
         if is_out_of_room(error):
             raise _no_room(f"its disk is full ({error})") from error
         raise incompatible(f"reading it failed ({error})") from error

@@ -8,15 +8,20 @@ two leaves rows that no reader sees and the next writer removes.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sightline_core.limits import Limits
 from sightline_indexer.file_traits import FileTrait
+from sightline_indexer.name_table import TABLE, NameTableWriter
 from sightline_indexer.records import SKIPPING_PROBLEMS, Extracted, FileRecord, Problem
 from sightline_indexer.schema import SCHEMA_VERSION
+
+_LOG = logging.getLogger(__name__)
 
 APPLICATION_ID = 0x53474C4E  # "SGLN": tells a foreign database from an old one
 MANIFEST_NAME = "manifest.db"
@@ -31,14 +36,7 @@ CREATE TABLE files (
 );
 CREATE INDEX files_by_path ON files (path);
 CREATE INDEX files_by_death ON files (died) WHERE died < {lives_on};
-CREATE TABLE symbols (
-    file_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, name TEXT NOT NULL COLLATE NOCASE, qualified TEXT NOT NULL,
-    container TEXT NOT NULL, kind INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,
-    end_line INTEGER NOT NULL, end_col INTEGER NOT NULL, name_line INTEGER NOT NULL, name_col INTEGER NOT NULL,
-    PRIMARY KEY (file_id, ordinal)
-) WITHOUT ROWID;
-CREATE INDEX symbols_by_name ON symbols (name);
-CREATE TABLE texts (file_id INTEGER PRIMARY KEY, packed BLOB NOT NULL);
+CREATE TABLE outlines (file_id INTEGER PRIMARY KEY, outline BLOB NOT NULL, texts BLOB NOT NULL);
 CREATE TABLE generations (
     generation INTEGER PRIMARY KEY, complete INTEGER NOT NULL, files INTEGER NOT NULL, symbols INTEGER NOT NULL,
     indexed_at TEXT NOT NULL, skipped TEXT NOT NULL
@@ -90,7 +88,7 @@ def create_manifest(folder: str, root: str) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        connection.executescript("BEGIN;" + _TABLES.replace("{lives_on}", str(LIVES_ON)))
+        connection.executescript("BEGIN;" + TABLE + _TABLES.replace("{lives_on}", str(LIVES_ON)))
         connection.executemany(
             "INSERT INTO meta VALUES (?, ?)", [("root", root), ("pruned", "0"), ("vocabulary", "0")]
         )
@@ -168,6 +166,37 @@ def file_facts(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Itera
         yield from map(FileFacts._make, connection.execute(sql, some))
 
 
+def live_facts(connection: sqlite3.Connection, generation: int, file_ids: Iterable[int]) -> Iterator[FileFacts]:
+    """What ranking weighs files by, of those ids that belong to a generation."""
+    wanted = list(file_ids)
+    for start in range(0, len(wanted), _IDS_AT_ONCE):
+        some = wanted[start : start + _IDS_AT_ONCE]
+        marks = ",".join("?" * len(some))
+        sql = (
+            f"SELECT id, path, language, traits, size FROM files WHERE id IN ({marks})"  # noqa: S608
+            " AND born <= ? AND died > ?"
+        )
+        yield from map(FileFacts._make, connection.execute(sql, (*some, generation, generation)))
+
+
+def outline_blobs(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    """Id and packed outline of the files that define anything."""
+    wanted = list(file_ids)
+    for start in range(0, len(wanted), _IDS_AT_ONCE):
+        some = wanted[start : start + _IDS_AT_ONCE]
+        marks = ",".join("?" * len(some))
+        yield from connection.execute(
+            f"SELECT file_id, outline FROM outlines WHERE file_id IN ({marks})",  # noqa: S608
+            some,
+        )
+
+
+def texts_blob(connection: sqlite3.Connection, file_id: int) -> bytes:
+    """The packed signatures and doc lines of a file, empty when it defines nothing."""
+    row = connection.execute("SELECT texts FROM outlines WHERE file_id = ?", (file_id,)).fetchone()
+    return row[0] if row else b""
+
+
 def file_by_path(connection: sqlite3.Connection, generation: int, path: str) -> FileRecord | None:
     """The file at a path in a generation."""
     sql = f"SELECT {_FILE_COLUMNS} FROM files WHERE path = :path AND {_LIVE}"  # noqa: S608
@@ -209,17 +238,23 @@ def paths_below(connection: sqlite3.Connection, generation: int, folder: str) ->
 class ManifestWriter:
     """Prepares one generation at a time; used by one thread, under the write lock."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, limits: Limits) -> None:
         self._connection = open_manifest(folder, read_only=False)
+        self._names = NameTableWriter(self._connection, limits)
         self._generation = 0
 
     def close(self) -> None:
         """Close without keeping an unfinished generation."""
-        if not self._connection.in_transaction:
-            # The log of a large generation is as large as the generation; readers may keep it for now.
-            self._connection.execute("PRAGMA busy_timeout = 0")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._connection.close()
+        try:
+            if not self._connection.in_transaction:
+                # The log of a large generation is as large as the generation; readers may keep it for now.
+                self._connection.execute("PRAGMA busy_timeout = 0")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.OperationalError as error:
+            # On a full disk the log stays; the next writer tries again.
+            _LOG.warning("the log of the manifest was not folded in: %s", error)
+        finally:
+            self._connection.close()
 
     def recover(self, published: int) -> None:
         """Remove what a crash left of generations after the published one."""
@@ -251,16 +286,13 @@ class ManifestWriter:
             " symbol_count) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 *(file.path, self._generation, LIVES_ON, file.size, file.mtime_ns, file.inode, file.racy),
-                *(file.digest, file.language, file.traits, file.problem.value, len(file.symbols)),
+                *(file.digest, file.language, file.traits, file.problem.value, file.symbol_count),
             ),
         ).lastrowid
         assert file_id is not None
-        if file.symbols:
-            sql.executemany(
-                "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-                [(file_id, ordinal, *entry) for ordinal, entry in enumerate(file.symbols)],
-            )
-            sql.execute("INSERT INTO texts VALUES (?, ?)", (file_id, file.texts))
+        if file.symbol_count:
+            sql.execute("INSERT INTO outlines VALUES (?, ?, ?)", (file_id, file.outline, file.texts))
+            self._names.add(file.name_keys, file_id)
         return file_id, is_known
 
     def remove(self, path: str) -> bool:
@@ -280,6 +312,7 @@ class ManifestWriter:
     def finish(self, *, complete: bool, indexed_at: str, skipped: Mapping[str, int]) -> GenerationRecord:
         """Commit the rows of this generation; readers see them when the text index has committed it too."""
         sql = self._connection
+        self._names.flush()
         files, symbols = sql.execute(
             "SELECT count(*), coalesce(sum(symbol_count), 0) FROM files WHERE died = ? AND problem NOT IN (?, ?)",
             (LIVES_ON, *SKIPPING_PROBLEMS),
@@ -308,6 +341,7 @@ class ManifestWriter:
 
     def rollback(self) -> None:
         """Forget what was not committed."""
+        self._names.forget()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
@@ -319,8 +353,7 @@ class ManifestWriter:
     def _drop_files(self, condition: str, generation: int) -> None:
         sql = self._connection
         ids = sql.execute(f"SELECT id FROM files WHERE {condition}", (generation,)).fetchall()  # noqa: S608
-        sql.executemany("DELETE FROM symbols WHERE file_id = ?", ids)
-        sql.executemany("DELETE FROM texts WHERE file_id = ?", ids)
+        sql.executemany("DELETE FROM outlines WHERE file_id = ?", ids)
         sql.executemany("DELETE FROM files WHERE id = ?", ids)
 
 
@@ -328,7 +361,8 @@ def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
     connection = sqlite3.connect(target, uri=uri, isolation_level=None, check_same_thread=False, timeout=30.0)
     # FULL: the rows of a generation must be on disk before the text index names it.
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA cache_size = -65536")
+    # Kilobytes. What is written comes in the order of the tables, and what is read is a few pages a question.
+    connection.execute("PRAGMA cache_size = -16384")
     return connection
 
 

@@ -208,7 +208,7 @@ def _take(work: Pass, answer: Answer, found: Mapping[str, FoundFile], tally: Tal
         work.writer.add_words(answer.new_words.split(b"\n"))
     for file in answer.files:
         tally.parsed += 1
-        tally.symbols += len(file.symbols)
+        tally.symbols += file.symbol_count
         if file.outcome is Outcome.UNCHANGED:
             work.writer.touch(file)
         elif file.outcome is Outcome.INDEXED or (

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
@@ -84,8 +83,10 @@ class Extracted(msgspec.Struct, frozen=True, array_like=True, gc=False):
     symbol_words: str = ""
     docs: str = ""
     has_long_word: bool = False
-    symbols: tuple[SymbolEntry, ...] = ()
+    symbol_count: int = 0
+    outline: bytes = b""
     texts: bytes = b""
+    name_keys: bytes = b""
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
@@ -163,15 +164,3 @@ def stored_number(kind: SymbolKind, declaration: bool) -> int:
 def kind_number(kind: SymbolKind) -> int:
     """How the manifest stores a kind."""
     return _KIND_NUMBERS[kind]
-
-
-def pack_texts(texts: tuple[tuple[str, str], ...]) -> bytes:
-    """Signatures and doc lines of a file's symbols, compressed: they are most of the bytes and seldom read."""
-    return zlib.compress(msgspec.msgpack.encode(texts), 1) if texts else b""
-
-
-def unpack_texts(blob: bytes) -> list[tuple[str, str]]:
-    """What `pack_texts` packed; raises ValueError or zlib.error when the bytes are damaged."""
-    if not blob:
-        return []
-    return msgspec.msgpack.decode(zlib.decompress(blob), type=list[tuple[str, str]])

@@ -21,17 +21,17 @@ import tantivy
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_core.types import Symbol
-from sightline_indexer import manifest, schema, symbol_rows
+from sightline_indexer import manifest, schema
 from sightline_indexer.candidates import Lookup, candidate_query
 from sightline_indexer.catalogue import Catalogue, build_catalogue
+from sightline_indexer.definitions import DefinitionRow, Definitions, NamedRow, nearest
 from sightline_indexer.generation_cache import GenerationCache
 from sightline_indexer.index_health import incompatible, reading
 from sightline_indexer.layout import TEXT_FOLDER
 from sightline_indexer.manifest import FileFacts, GenerationRecord
 from sightline_indexer.records import FileRecord, SymbolRecord
-from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.vocabulary import Vocabulary
-from sightline_indexer.words import fold
+from sightline_indexer.words import fold, is_word_character
 
 _OPEN_ATTEMPTS = 20
 
@@ -53,6 +53,7 @@ class Snapshot:
         self._connection = connection
         self._closed = False
         self._cache = store.cache_of(record.generation)
+        self._definitions = Definitions(connection, self._cache)
         self.searcher = searcher
         self.record = record
 
@@ -108,14 +109,9 @@ class Snapshot:
             return {file.file_id: file for file in manifest.files_by_id(self._connection, file_ids)}
 
     def file_facts(self, file_ids: Iterable[int]) -> dict[int, FileFacts]:
-        """Id → what ranking weighs a file by."""
-        known = self._cache.facts
-        wanted = list(file_ids)
-        unknown = [file_id for file_id in wanted if file_id not in known]
-        if unknown:
-            with reading():
-                known.update((facts.file_id, facts) for facts in manifest.file_facts(self._connection, unknown))
-        return {file_id: known[file_id] for file_id in wanted if file_id in known}
+        """Id → what ranking weighs a file by, of those ids that belong to this generation."""
+        with reading():
+            return self._cache.facts_of(self._connection, file_ids)
 
     def frequency(self, field: str, word: str) -> int:
         """How many files hold a word in a field of the text index."""
@@ -153,39 +149,56 @@ class Snapshot:
         with reading():
             return manifest.counts_by(self._connection, self.generation, "problem")
 
-    # -- symbols -------------------------------------------------------------------------------
+    # -- definitions ---------------------------------------------------------------------------
 
-    def symbols_named(self, name: str, *, match_case: bool = True, limit: int | None = None) -> list[SymbolRecord]:
+    def symbols_named(
+        self, name: str, *, match_case: bool = True, limit: int | None = None, texts: bool = True
+    ) -> list[SymbolRecord]:
         """Definitions with that very name, by path and place."""
         with reading():
-            bound = self._bound(limit)
-            return symbol_rows.named(self._connection, self.generation, name, match_case=match_case, limit=bound)
+            return self._definitions.named(name, match_case=match_case, limit=self._bound(limit), texts=texts)
 
-    def rows_named(self, name: str, *, match_case: bool = True, limit: int | None = None) -> list[DefinitionRow]:
-        """Definitions with that very name as far as their order depends on it, themselves in no order."""
+    def rows_named(
+        self, name: str, *, match_case: bool = True, owner: str | None = None, limit: int | None = None
+    ) -> list[DefinitionRow]:
+        """Definitions with that very name as far as their order depends on it, themselves in no order.
+
+        With `owner` only those that belong to nothing or, as far as a short mark tells, to something called so.
+        """
         with reading():
             bound = self._bound(limit)
-            return symbol_rows.rows_named(self._connection, self.generation, name, match_case=match_case, limit=bound)
+            return self._definitions.rows_named(name, match_case=match_case, owner=owner, limit=bound)
 
     def definitions(self, rows: Iterable[DefinitionRow], *, texts: bool = True) -> list[SymbolRecord]:
         """The whole definitions of some rows, in their order."""
         with reading():
-            return symbol_rows.at_rows(self._connection, rows, texts=texts)
+            return self._definitions.at_rows(rows, texts=texts)
+
+    def containers(self, rows: Iterable[DefinitionRow]) -> list[str]:
+        """What each of some definitions belongs to, empty for nothing."""
+        with reading():
+            return self._definitions.containers(rows)
+
+    def rows_with_prefix(self, prefix: str, *, limit: int | None = None) -> list[NamedRow]:
+        """Definitions whose name begins with `prefix` in any case, by name, path and place.
+
+        Looked for in a bounded number of files, which is all of them unless the prefix is a short one.
+        """
+        query = tantivy.Query.regex_query(self.schema, schema.NAMES, _beginning_with(fold(prefix)))
+        facts = self.file_facts(self._matching_files(query, self._store.limits.max_prefix_files))
+        files = sorted(facts.values(), key=lambda file: file.path)[: self._store.limits.max_part_files]
+        with reading():
+            found = self._definitions.beginning([file.file_id for file in files], prefix)
+        return found[: self._bound(limit)]
 
     def symbols_with_prefix(self, prefix: str, *, limit: int | None = None) -> list[SymbolRecord]:
-        """Definitions whose name begins with `prefix` in any case, by name, path and place."""
-        with reading():
-            return symbol_rows.with_prefix(self._connection, self.generation, prefix, limit=self._bound(limit))
-
-    def rows_with_prefix(self, prefix: str, *, limit: int | None = None) -> list[DefinitionRow]:
-        """Like `symbols_with_prefix`, as far as their order depends on it."""
-        with reading():
-            return symbol_rows.rows_with_prefix(self._connection, self.generation, prefix, limit=self._bound(limit))
+        """Like `rows_with_prefix`, whole."""
+        return self.definitions(item.row for item in self.rows_with_prefix(prefix, limit=limit))
 
     def symbols_in(self, file: FileRecord, *, texts: bool = True) -> list[SymbolRecord]:
         """The definitions of a file in its order."""
         with reading():
-            return symbol_rows.in_file(self._connection, file, texts=texts)
+            return self._definitions.in_file(file, texts=texts)
 
     def with_texts(self, records: Sequence[SymbolRecord]) -> list[SymbolRecord]:
         """The same definitions with their signatures and doc lines."""
@@ -197,25 +210,20 @@ class Snapshot:
         }
         return [whole.get((r.file_id, r.symbol.range.start, r.symbol.name), r) for r in records]
 
-    def rows_holding(self, file_ids: Iterable[int], pieces: Sequence[str], *, every: bool) -> list[DefinitionRow]:
+    def rows_holding(self, file_ids: Iterable[int], pieces: Sequence[str], *, every: bool = False) -> list[NamedRow]:
         """The definitions of some files whose name holds one of some pieces, or `every` one, in any case."""
         with reading():
-            return symbol_rows.rows_holding(self._connection, file_ids, pieces, every=every)
-
-    def names_holding(self, file_id: int, pieces: Sequence[str]) -> list[tuple[int, str, str, int, int]]:
-        """Ordinal, name, container, kind and line of a file's definitions whose name holds one of some pieces."""
-        with reading():
-            return symbol_rows.names_holding(self._connection, file_id, pieces)
+            return self._definitions.holding(file_ids, pieces, every=every)
 
     def symbol_around(self, file_id: int, line: int) -> Symbol | None:
         """The innermost definition of a file that spans a line, without its signature and doc line."""
         with reading():
-            return symbol_rows.around(self._connection, file_id, line)
+            return self._definitions.around(file_id, line)
 
     def spans_between(self, file_id: int, first: int, last: int) -> list[tuple[int, int, str]]:
         """First line, last line and qualified name of what touches some lines of a file, the innermost last."""
         with reading():
-            return symbol_rows.spans_between(self._connection, file_id, first, last)
+            return self._definitions.spans(file_id, first, last)
 
     def near_names(self, name: str, limit: int) -> list[str]:
         """Names of definitions that differ from `name` by a typing mistake or two, nearest first."""
@@ -223,8 +231,8 @@ class Snapshot:
         query = tantivy.Query.fuzzy_term_query(self.schema, schema.NAMES, fold(name), distance)
         file_ids = self._matching_files(query, self._store.limits.max_near_name_files)
         with reading():
-            names = symbol_rows.names_in_files(self._connection, file_ids)
-        return symbol_rows.nearest(name, names, distance, limit)
+            names = self._definitions.names_in(file_ids)
+        return nearest(name, names, distance, limit)
 
     # -- candidates ----------------------------------------------------------------------------
 
@@ -242,11 +250,18 @@ class Snapshot:
 
     def files_with_word(self, word: str) -> Candidates:
         """Files that hold a whole word, such as an identifier, in any case."""
-        if len(word.encode()) > self._store.limits.max_word_bytes:
-            query = tantivy.Query.term_query(self.schema, schema.MARKS, schema.LONG_WORD)
-        else:
-            query = tantivy.Query.term_query(self.schema, schema.CONTENT, fold(word))
-        return Candidates(self._matching_files(query, max(1, self.searcher.num_docs)))
+        return self.files_with_words((word,))
+
+    def files_with_words(self, words: Iterable[str]) -> Candidates:
+        """Files that hold each of some whole words, in any case."""
+        queries: list[tuple[tantivy.Occur, tantivy.Query]] = []
+        for word in map(fold, words):
+            too_long = len(word.encode()) > self._store.limits.max_word_bytes
+            field, term = (schema.MARKS, schema.LONG_WORD) if too_long else (schema.CONTENT, word)
+            query = tantivy.Query.term_query(self.schema, field, term, index_option="basic")
+            queries.append((tantivy.Occur.Must, query))
+        everything = queries[0][1] if len(queries) == 1 else tantivy.Query.boolean_query(queries)
+        return Candidates(self._matching_files(everything, max(1, self.searcher.num_docs)))
 
     def _matching_files(self, query: tantivy.Query, limit: int) -> tuple[int, ...]:
         hits = self.searcher.search(
@@ -391,6 +406,11 @@ class IndexStore:
                     raise incompatible(f"its text index cannot be read ({error})") from error
         self._searcher = self._index.searcher()
         self._generation = read_text_generation(self._searcher, self.schema)
+
+
+def _beginning_with(prefix: str) -> str:
+    """The expression of all words that begin so."""
+    return "".join(c if is_word_character(c) else f"\\{c}" for c in prefix) + ".*"
 
 
 def read_text_generation(searcher: tantivy.Searcher, text_schema: tantivy.Schema) -> int:

@@ -301,6 +301,8 @@ class _Naming:
 
     def _name_of(self, node: Node) -> str:
         text = self._source[node.start_byte : node.end_byte].decode("utf-8", "replace").strip("\"'`:")
+        if "\n" in text:
+            text = " ".join(text.split())
         # The grammar of C++ counts the parameter list into the name of a conversion operator.
         return text.partition("(")[0] if text.startswith("operator ") else text
 

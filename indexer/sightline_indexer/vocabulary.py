@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import Enum
 
 from sightline_indexer.byte_search import MappedBytes
 
 VOCABULARY_NAME = "vocabulary"
+_SHARES = 256
 
 
 class Edge(Enum):
@@ -32,12 +34,11 @@ class VocabularyWriter:
         """Words beyond `settled_bytes` come from commits that may have failed; they are not written again."""
         self._file = open(os.path.join(folder, VOCABULARY_NAME), "a+b")  # noqa: SIM115
         self._file.seek(settled_bytes)
-        # The last one may be torn and is not counted on. A dict and no set: the collector of cycles walks through all
-        # of a set, and through half a million words so long that the whole process is held up.
-        self._remembered = dict.fromkeys(self._file.read().split(b"\n")[:-1])
         self._max_remembered = max_remembered
-        # A crash may have torn the last word: a line break keeps it from merging with the next one.
-        self._pending: list[bytes] = [b""]
+        self._forget()
+        # The last one may be torn and is not counted on.
+        self.unseen(self._file.read().split(b"\n")[:-1])
+        self._is_torn = True
 
     @property
     def size(self) -> int:
@@ -46,27 +47,41 @@ class VocabularyWriter:
 
     def unseen(self, words: Iterable[bytes]) -> list[bytes]:
         """The words that were not given to this writer before, as far as it remembers."""
-        if len(self._remembered) > self._max_remembered:
-            self._remembered.clear()
-        fresh = set(words).difference(self._remembered)
-        self._remembered.update(dict.fromkeys(fresh))
-        return list(fresh)
+        if self._remembered > self._max_remembered:
+            self._forget()
+        memory = self._memory
+        fresh: list[bytes] = []
+        for word in words:
+            if word not in (known := memory[hash(word) % _SHARES]):
+                known[word] = None
+                fresh.append(word)
+        self._remembered += len(fresh)
+        return fresh
 
     def add(self, words: Iterable[bytes]) -> None:
-        """Take words for the next flush."""
-        self._pending.extend(words)
+        """Append words; they are safe after the next flush."""
+        text = b"\n".join(words)
+        if text:
+            # A crash may have torn the last word: a line break keeps it from merging with the next one.
+            self._file.write(b"\n" + text + b"\n" if self._is_torn else text + b"\n")
+            self._is_torn = False
 
     def flush(self) -> None:
         """Put the words on disk."""
-        if len(self._pending) > 1:
-            self._file.write(b"\n".join(self._pending) + b"\n")
-            self._file.flush()
-            os.fdatasync(self._file.fileno())
-            self._pending = [b""]
+        self._file.flush()
+        os.fdatasync(self._file.fileno())
 
     def close(self) -> None:
-        """Close; words that were not flushed are dropped."""
-        self._file.close()
+        """Close; words that were not flushed may be lost."""
+        # A full disk fails here once more, for words that no commit needs.
+        with suppress(OSError):
+            self._file.close()
+
+    def _forget(self) -> None:
+        # Many dictionaries: growing one that holds all words would hold up the whole process for a tenth of a second.
+        # And no sets, since the collector of cycles walks through all of a set.
+        self._memory: tuple[dict[bytes, None], ...] = tuple({} for _ in range(_SHARES))
+        self._remembered = 0
 
 
 class Vocabulary:

@@ -26,8 +26,13 @@ from sightline_indexer.manifest import (
     read_meta,
 )
 from sightline_indexer.records import SKIPPING_PROBLEMS, Extracted
+from sightline_indexer.reserve import reserved
 from sightline_indexer.store import read_text_generation
 from sightline_indexer.vocabulary import VocabularyWriter
+
+# A text index takes a seventh of its text, its merges and its list of segments a little more.
+_TEXT_RATIO = 4
+_TEXT_ROOM_BYTES = 128 * 1024
 
 
 class IndexWriter:
@@ -57,7 +62,7 @@ class IndexWriter:
         # A kill can leave a deletion file that would make every later commit fail.
         self._text.garbage_collect_files()
         self._searcher = self._index.searcher()
-        self._rows = ManifestWriter(folder)
+        self._rows = ManifestWriter(folder, limits)
         settled = int(read_meta(self._rows.connection, "vocabulary"))
         self._words = VocabularyWriter(folder, limits.max_remembered_words, settled)
         self.published = read_text_generation(self._searcher, self._schema)
@@ -67,6 +72,8 @@ class IndexWriter:
         self._rows.recover(self.published)
         self._open = False
         self._dirty = False
+        self._text_bytes = 0
+        self._heap_bytes = heap_bytes
         self.commits = 0
 
     @property
@@ -95,6 +102,7 @@ class IndexWriter:
         if is_known:
             # Each deletion is looked for in every segment: a first index has none to look for.
             self._text.delete_documents_by_term(schema.KEY, file.path)
+        self._text_bytes += len(file.content) + len(file.parts)
         if file.problem not in SKIPPING_PROBLEMS:
             self._text.add_document(file_document(file, file_id, self._schema))
 
@@ -124,7 +132,9 @@ class IndexWriter:
         self._begin()
         try:
             self._words.flush()
-            record = self._rows.finish(complete=complete, indexed_at=_now(), skipped=skipped)
+            # A disk that fills up between the two commits would keep rows that nobody can ever see or remove.
+            with reserved(self.folder, self._text_room()):
+                record = self._rows.finish(complete=complete, indexed_at=_now(), skipped=skipped)
             if self._between is not None:
                 self._between()
             self._text.delete_documents_by_term(schema.KEY, schema.GENERATION_KEY)
@@ -135,6 +145,7 @@ class IndexWriter:
         self.published = self._base = record.generation
         self.commits += 1
         self._open = self._dirty = False
+        self._text_bytes = 0
         return record
 
     def confirm(self, *, skipped: Mapping[str, int] | None) -> None:
@@ -164,6 +175,10 @@ class IndexWriter:
                 # A disk that is full must not stay full of what was never published, and the engine's own cleaning
                 # needs room.
                 remove_unpublished(os.path.join(self.folder, TEXT_FOLDER))
+
+    def _text_room(self) -> int:
+        """What the commit of the text index may still have to write; the rest was written when its heap was full."""
+        return min(self._text_bytes // _TEXT_RATIO, self._heap_bytes) + _TEXT_ROOM_BYTES
 
     def _begin(self) -> None:
         if not self._open:

@@ -13,9 +13,9 @@ from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_core.types import Note, SymbolKind
 from sightline_indexer.catalogue import FileEntry
+from sightline_indexer.definitions import DefinitionRow
 from sightline_indexer.records import FileRecord
 from sightline_indexer.store import Snapshot
-from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.words import word_parts
 from sightline_search.context_lines import with_lines
 from sightline_search.cursor import decode_cursor, encode_cursor, question_key
@@ -26,6 +26,7 @@ from sightline_search.model import DetailLevel, FileCount, Hit, Intent, SearchMo
 from sightline_search.name_search import find_names
 from sightline_search.names import SymbolName, parse_name
 from sightline_search.path_search import find_paths, follow_references, suggest_paths
+from sightline_search.phrases import PhraseFiles, find_phrases
 from sightline_search.query import Query, parse_query
 from sightline_search.rank import RankedFile, score_parts
 from sightline_search.ranked_search import PlaceFinder, Ranking, explain_parts, rank_for
@@ -55,6 +56,7 @@ class _Answer:
     terms: Terms
     ranking: Ranking | None = None
     did_you_mean: tuple[str, ...] = ()
+    cuts: tuple[Note, ...] = ()
     notes: tuple[Note, ...] = ()
 
 
@@ -132,7 +134,7 @@ def _symbol(work: _Search, reading: Reading) -> _Answer:
 
 def _uses(work: _Search, terms: Terms, shown: set[str]) -> list[tuple[_Entry, float]]:
     """Files that use a name, below all definitions."""
-    ranking = rank_for(work.snapshot, replace(work.query, phrases=()), work.limits, terms=terms)
+    ranking = rank_for(work.snapshot, work.query, work.limits, terms=terms)
     uses = [item for item in ranking.files if item.file.path not in shown]
     return [(item, _USE * item.score / (item.score + _USE)) for item in uses]
 
@@ -150,7 +152,10 @@ def _error(work: _Search, reading: Reading) -> _Answer:
     followed = follow_references(work.snapshot, references, work.limits)
     if "most recent call last" in work.query.text:
         followed.reverse()
-    ranking = rank_for(work.snapshot, work.query, work.limits, [file for file, _ in followed])
+    phrases = _phrases(work)
+    ranking = rank_for(
+        work.snapshot, work.query, work.limits, [file for file, _ in followed], within=phrases.required
+    )
     if reading.pasted_trace:
         frames: list[tuple[_Entry, float]] = [
             (_Frame(file, line), float(len(followed) - at)) for at, (file, line) in enumerate(followed) if line
@@ -161,15 +166,19 @@ def _error(work: _Search, reading: Reading) -> _Answer:
             for item in ranking.files
             if item.file.file_id not in shown
         ]
-        return _Answer([*frames, *rest], work.query.terms, ranking, notes=_phrase_notes(ranking))
-    return _ranked_answer(work, ranking)
+        notes = _phrase_notes(phrases)
+        return _Answer([*frames, *rest], work.query.terms, ranking, cuts=phrases.cuts, notes=notes)
+    return _ranked_answer(work, ranking, phrases)
 
 
 def _question(work: _Search, reading: Reading) -> _Answer:
     references = find_references(work.query.text, work.limits)
     mentioned = follow_references(work.snapshot, references, work.limits)
-    ranking = rank_for(work.snapshot, work.query, work.limits, [file for file, _ in mentioned])
-    return _ranked_answer(work, ranking)
+    phrases = _phrases(work)
+    ranking = rank_for(
+        work.snapshot, work.query, work.limits, [file for file, _ in mentioned], within=phrases.required
+    )
+    return _ranked_answer(work, ranking, phrases)
 
 
 _ANSWERS: dict[Intent, Callable[[_Search, Reading], _Answer]] = {
@@ -180,15 +189,20 @@ _ANSWERS: dict[Intent, Callable[[_Search, Reading], _Answer]] = {
 }
 
 
-def _ranked_answer(work: _Search, ranking: Ranking) -> _Answer:
+def _ranked_answer(work: _Search, ranking: Ranking, phrases: PhraseFiles) -> _Answer:
     entries: list[tuple[_Entry, float]] = [(item, item.score) for item in ranking.files]
-    return _Answer(entries, replace(work.query.terms, terms=ranking.terms), ranking, notes=_phrase_notes(ranking))
+    terms = replace(work.query.terms, terms=ranking.terms)
+    return _Answer(entries, terms, ranking, cuts=phrases.cuts, notes=_phrase_notes(phrases))
 
 
-def _phrase_notes(ranking: Ranking) -> tuple[Note, ...]:
+def _phrases(work: _Search) -> PhraseFiles:
+    return find_phrases(work.snapshot, work.root, work.query.phrases, work.limits, work.deadline)
+
+
+def _phrase_notes(phrases: PhraseFiles) -> tuple[Note, ...]:
     return tuple(
         Note("phrase_not_found", f'No file holds "{phrase}"; its words were searched one by one.')
-        for phrase in ranking.missing_phrases
+        for phrase in phrases.missing
     )
 
 
@@ -242,6 +256,7 @@ def _page(work: _Search, reading: Reading, answer: _Answer, key: str, offset: in
         total_candidates=len(answer.entries),
         next_cursor=encode_cursor(generation, key, following) if following < len(answer.entries) else "",
         counts=counts,
+        cuts=answer.cuts,
         holes=holes_of(work.snapshot),
         notes=(*work.query.notes, *answer.notes),
     )

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from sightline_core.languages import is_primary
 from sightline_core.limits import Limits
 from sightline_core.types import Note, SymbolKind
+from sightline_indexer.definitions import DefinitionRow
 from sightline_indexer.file_traits import FileTrait
 from sightline_indexer.records import SymbolRecord, is_declaration, stored_kind
 from sightline_indexer.store import Snapshot
-from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_search.cursor import decode_cursor, encode_cursor, question_key
 from sightline_search.model import DetailLevel, Filters, Hit, Intent, SearchResult
 from sightline_search.names import NameMatch, SymbolName, match_name, parse_name
@@ -97,9 +97,10 @@ def find_definitions(snapshot: Snapshot, wanted: SymbolName, filters: Filters, l
 def suggest_names(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> tuple[str, ...]:
     """Names that could have been meant: the same under another qualifier or case, then one or two edits away."""
     found: dict[str, None] = {}
-    for row in snapshot.rows_named(wanted.name, match_case=False, limit=limits.max_related_names):
-        qualified = f"{row.container}.{row.name}" if row.container else row.name
-        found[qualified if wanted.qualifiers else row.name] = None
+    known = snapshot.symbols_named(wanted.name, match_case=False, limit=limits.max_related_names, texts=False)
+    for symbol in (record.symbol for record in known):
+        qualified = f"{symbol.container}.{symbol.name}" if symbol.container else symbol.name
+        found[qualified if wanted.qualifiers else symbol.name] = None
     for name in snapshot.near_names(wanted.name, limits.max_near_names):
         found[name] = None
     found.pop(wanted.dotted, None)
@@ -136,14 +137,19 @@ def _matching(
     snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits, *, match_case: bool
 ) -> list[Definition]:
     accepts = symbol_test(filters, limits)
-    rows = snapshot.rows_named(wanted.name, match_case=match_case)
-    if not wanted.qualifiers and accepts is None:
+    if not wanted.qualifiers:
         # Thousands of definitions may share a bare name.
-        return [Definition(row, NameMatch.SUFFIX if row.container else NameMatch.QUALIFIED) for row in rows]
+        return [
+            Definition(row, NameMatch.SUFFIX if row.nested else NameMatch.QUALIFIED)
+            for row in snapshot.rows_named(wanted.name, match_case=match_case)
+            if accepts is None or accepts(row)
+        ]
+    rows = snapshot.rows_named(wanted.name, match_case=match_case, owner=wanted.qualifiers[-1])
+    rows = [row for row in rows if accepts is None or accepts(row)]
     found: list[Definition] = []
-    for row in rows:
-        match = match_name(wanted, row.container, row.path, match_case=match_case)
-        if match is not NameMatch.NONE and (accepts is None or accepts(row)):
+    for row, container in zip(rows, snapshot.containers(rows), strict=True):
+        match = match_name(wanted, container, row.path, match_case=match_case)
+        if match is not NameMatch.NONE:
             found.append(Definition(row, match))
     return found
 

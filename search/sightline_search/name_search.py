@@ -9,8 +9,8 @@ import tantivy
 
 from sightline_core.limits import Limits
 from sightline_indexer import schema
+from sightline_indexer.definitions import DefinitionRow, NamedRow
 from sightline_indexer.store import Snapshot
-from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.words import fold, word_parts
 from sightline_search.locate import find_definitions
 from sightline_search.model import Filters
@@ -31,21 +31,21 @@ def find_names(
         return found
     seen = {(row.file_id, row.ordinal) for row, _ in found}
     accepts = symbol_test(filters, limits)
-    for row, score in (*_longer(snapshot, wanted, limits), *_holding(snapshot, wanted, limits)):
+    for item, score in (*_longer(snapshot, wanted, limits), *_holding(snapshot, wanted, limits)):
+        row = item.row
         key = (row.file_id, row.ordinal)
-        if key not in seen and fold(row.name) != fold(wanted.name) and (accepts is None or accepts(row)):
+        if key not in seen and fold(item.name) != fold(wanted.name) and (accepts is None or accepts(row)):
             seen.add(key)
             found.append((row, score))
     return found
 
 
-def _longer(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[DefinitionRow, float]]:
-    rows = snapshot.rows_with_prefix(wanted.name, limit=limits.max_related_names)
-    rows.sort(key=lambda row: (len(row.name), row.name, row.path, row.ordinal))
-    return [(row, PREFIX) for row in rows]
+def _longer(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[NamedRow, float]]:
+    found = sorted(snapshot.rows_with_prefix(wanted.name), key=_shortest)
+    return [(item, PREFIX) for item in found[: limits.max_related_names]]
 
 
-def _holding(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[DefinitionRow, float]]:
+def _holding(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[NamedRow, float]]:
     parts = word_parts(wanted.name) or [fold(wanted.name)]
     clauses = [
         (tantivy.Occur.Must, tantivy.Query.term_query(snapshot.schema, schema.SYMBOLS, part, "freq"))
@@ -55,8 +55,13 @@ def _holding(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tup
     hits = snapshot.searcher.search(query, limits.max_part_files, count=False).hits
     file_ids = snapshot.file_ids([address for _, address in hits])
     wanted_parts = set(parts)
-    rows = [
-        row for row in snapshot.rows_holding(file_ids, parts, every=True) if wanted_parts <= set(word_parts(row.name))
+    found = [
+        item
+        for item in snapshot.rows_holding(file_ids, parts, every=True)
+        if wanted_parts <= set(word_parts(item.name))
     ]
-    rows.sort(key=lambda row: (len(row.name), row.name, row.path, row.ordinal))
-    return [(row, PART) for row in rows[: limits.max_related_names]]
+    return [(item, PART) for item in sorted(found, key=_shortest)[: limits.max_related_names]]
+
+
+def _shortest(item: NamedRow) -> tuple[int, str, str, int]:
+    return len(item.name), item.name, item.row.path, item.row.ordinal

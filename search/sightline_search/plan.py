@@ -14,7 +14,6 @@ from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import Limits
 from sightline_indexer import schema
 from sightline_indexer.store import Snapshot
-from sightline_indexer.words import fold, split_words
 from sightline_search.model import Filters
 from sightline_search.path_globs import glob_expression
 from sightline_search.terms import Term, Terms
@@ -153,16 +152,6 @@ def _key_query(glob: str, text_schema: tantivy.Schema, limits: Limits) -> tantiv
         raise SightlineError(
             ErrorCode.INVALID_INPUT, "The path pattern is too complex.", hint="Use fewer wildcards or alternatives."
         ) from None
-
-
-def phrase_query(phrase: str, text_schema: tantivy.Schema, limits: Limits) -> tantivy.Query | None:
-    """Files that hold the words of a phrase one after the other; None when it has no word."""
-    words = [fold(word) for word in split_words(phrase)][: limits.max_query_words]
-    if not words:
-        return None
-    if len(words) == 1:
-        return term_query(text_schema, schema.CONTENT, words[0])
-    return tantivy.Query.phrase_query(text_schema, schema.CONTENT, list(words))
 
 
 def with_filters(query: tantivy.Query, clauses: list[tuple[tantivy.Occur, tantivy.Query]]) -> tantivy.Query:

@@ -16,15 +16,15 @@ from sightline_core.limits import Limits
 from sightline_core.paths import RepoRoot
 from sightline_core.text import clean_line
 from sightline_indexer import schema
+from sightline_indexer.definitions import DefinitionRow
 from sightline_indexer.manifest import FileFacts
 from sightline_indexer.records import FileRecord, stored_kind
 from sightline_indexer.store import Snapshot
-from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_indexer.words import fold, word_parts
 from sightline_search.best_place import find_best_place, search_words
 from sightline_search.locate import symbol_hit
 from sightline_search.model import Hit
-from sightline_search.plan import Planner, filter_query, phrase_query, with_filters
+from sightline_search.plan import Planner, filter_query, with_filters
 from sightline_search.query import Query
 from sightline_search.rank import Preference, RankedFile, rank_files
 from sightline_search.terms import Term, Terms
@@ -44,27 +44,32 @@ class Ranking:
     terms: tuple[Term, ...]
     preference: Preference = field(default_factory=Preference)
     mentioned: frozenset[int] = frozenset()
-    missing_phrases: tuple[str, ...] = ()
 
 
 def rank_for(
-    snapshot: Snapshot, query: Query, limits: Limits, mentioned: Sequence[FileRecord] = (), terms: Terms | None = None
+    snapshot: Snapshot,
+    query: Query,
+    limits: Limits,
+    mentioned: Sequence[FileRecord] = (),
+    terms: Terms | None = None,
+    within: Sequence[Sequence[str]] = (),
 ) -> Ranking:
-    """The files for a question; those that it mentions count more."""
+    """The files for a question that are in each `within`; those that it mentions count more."""
     planner = Planner(snapshot, limits)
     plan = planner.plan(terms or query.terms)
     if plan.query is None:
         return Ranking((), plan.terms)
     clauses = filter_query(query.filters, snapshot.schema, limits)
-    phrases, missing = _phrases(snapshot, query, limits)
-    clauses.extend((tantivy.Occur.Must, phrase) for phrase in phrases)
+    for paths in within:
+        keys = tantivy.Query.term_set_query(snapshot.schema, schema.KEY, list(paths))
+        clauses.append((tantivy.Occur.Must, tantivy.Query.const_score_query(keys, 0.0)))
     hits = snapshot.searcher.search(with_filters(plan.query, clauses), limits.max_ranked_files, count=False).hits
     file_ids = snapshot.file_ids([address for _, address in hits])
     facts = snapshot.file_facts(file_ids)
     found = [(float(hit[0]), facts[file_id]) for hit, file_id in zip(hits, file_ids, strict=True) if file_id in facts]
     preference = Preference(tests=query.about_tests, any_kind=bool(query.filters.paths))
     named = frozenset(file.file_id for file in mentioned)
-    return Ranking(tuple(rank_files(found, preference, named)), plan.terms, preference, named, missing)
+    return Ranking(tuple(rank_files(found, preference, named)), plan.terms, preference, named)
 
 
 def explain_parts(
@@ -124,18 +129,16 @@ class PlaceFinder:
         return place.matches if place is not None else 0
 
     def _best_symbol(self, file: FileFacts) -> DefinitionRow | None:
-        best: tuple[int, str, str, int, int] | None = None
+        best: DefinitionRow | None = None
         best_score = 0.0 if self._kind is not None else self._total * _NAME_SHARE
         pieces = () if self._kind is not None else self._pieces
-        for row in self._snapshot.names_holding(file.file_id, pieces):
-            if self._kind is not None and stored_kind(row[3]) is not self._kind:
+        for name, row in self._snapshot.rows_holding([file.file_id], pieces):
+            if self._kind is not None and stored_kind(row.kind) is not self._kind:
                 continue
-            score = self._name_score(row[1])
+            score = self._name_score(name)
             if score > best_score or (best is None and self._kind is not None):
                 best, best_score = row, score
-        if best is None:
-            return None
-        return DefinitionRow(file.file_id, *best, file.path, file.language, file.traits)
+        return best
 
     def _name_score(self, name: str) -> float:
         whole, parts = _split_name(name)
@@ -184,18 +187,3 @@ class PlaceFinder:
 @lru_cache(maxsize=65_536)
 def _split_name(name: str) -> tuple[str, tuple[str, ...]]:
     return fold(name), tuple(word_parts(name))
-
-
-def _phrases(snapshot: Snapshot, query: Query, limits: Limits) -> tuple[list[tantivy.Query], tuple[str, ...]]:
-    """Queries for the phrases that some file holds, and the phrases that none does."""
-    required: list[tantivy.Query] = []
-    missing: list[str] = []
-    for phrase in query.phrases:
-        wanted = phrase_query(phrase, snapshot.schema, limits)
-        if wanted is None:
-            continue
-        if snapshot.searcher.search(wanted, 1, count=False).hits:
-            required.append(tantivy.Query.const_score_query(wanted, 0.0))
-        else:
-            missing.append(phrase)
-    return required, tuple(missing)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sightline_core.limits import Limits
+from sightline_indexer.definitions import DefinitionRow
 from sightline_indexer.file_traits import FileTrait
 from sightline_indexer.records import stored_kind
-from sightline_indexer.symbol_rows import DefinitionRow
 from sightline_search.model import Filters
 from sightline_search.path_globs import path_matcher
 

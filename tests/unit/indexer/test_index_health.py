@@ -13,6 +13,7 @@ import pytest
 
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.types import IndexingStatus, SchemaStatus
+from sightline_indexer.schema import SCHEMA_VERSION
 from support.index_kit import opened, paths_with_word, picture, run, write_tree
 
 TREE = {f"d{n % 3}/f{n}.py": f"def symbol{n}():\n    return word{n} + shared\n" for n in range(40)}
@@ -146,7 +147,7 @@ def test_another_schema_version_asks_for_a_rebuild(copy) -> None:
     with opened(root, folder) as index:
         state = index.status()
         assert state.schema_status is SchemaStatus.REINDEX_REQUIRED
-        assert (state.current_schema_version, state.required_schema_version) == (99, 1)
+        assert (state.current_schema_version, state.required_schema_version) == (99, SCHEMA_VERSION)
         with pytest.raises(SightlineError) as caught:
             index.start_job(mode=None, force=False, reason="test")
         assert caught.value.code is ErrorCode.INDEX_INCOMPATIBLE

@@ -15,6 +15,7 @@ import pytest
 from sightline_core.errors import ErrorCode, SightlineError
 from sightline_core.limits import DEFAULT_LIMITS
 from sightline_indexer import workers
+from sightline_indexer.outlines import Outline
 from sightline_indexer.records import Outcome, Problem, Task
 from sightline_indexer.workers import SizedTask, WorkerPool
 from support.index_kit import opened, paths_with_word, run, write_tree
@@ -77,7 +78,7 @@ def test_a_file_that_hangs_or_kills_its_worker_keeps_its_text(
     files = extract_all(tmp_path, [*names[:11], "bad.py", *names[11:]])
     assert files["bad.py"].problem is problem
     assert content.split()[0].lower() in files["bad.py"].content
-    assert all(len(files[name].symbols) == 1 and not files[name].problem for name in names)
+    assert all(files[name].symbol_count == 1 and not files[name].problem for name in names)
 
 
 def test_a_bad_file_is_listed_and_does_not_stop_the_job(tmp_path: Path, sabotaged: None) -> None:
@@ -162,5 +163,5 @@ def test_deep_and_strange_files_are_extracted_or_listed(tmp_path: Path, seed: in
     write_tree(tmp_path, strange)
     files = extract_all(tmp_path, list(strange), limits=replace(DEFAULT_LIMITS, worker_batch_files=1 + seed))
     assert {file.outcome for file in files.values()} == {Outcome.INDEXED}
-    assert [entry.name for entry in files["bom.py"].symbols] == ["f"]
-    assert [entry.name for entry in files["utf16.py"].symbols] == ["g"]
+    assert Outline(files["bom.py"].outline).names == ["f"]
+    assert Outline(files["utf16.py"].outline).names == ["g"]
