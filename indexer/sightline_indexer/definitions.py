@@ -7,7 +7,7 @@ answers like a fresh one.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from sightline_core.types import Symbol
@@ -17,27 +17,35 @@ from sightline_indexer.generation_cache import GenerationCache
 from sightline_indexer.manifest import FileFacts
 from sightline_indexer.name_keys import case_mark, owner_mark
 from sightline_indexer.name_table import find_records
-from sightline_indexer.outlines import Outline, unpack_texts
+from sightline_indexer.outlines import Outline, Texts
 from sightline_indexer.records import FileRecord, SymbolRecord, to_symbol
 from sightline_indexer.words import fold
 
 _KEPT_OUTLINES = 64
+_NO_TEXTS = Texts(b"")
 
 
 class DefinitionRow(NamedTuple):
     """As much of a definition as its place in an order depends on; `kind` as it is stored.
 
-    `nested` when it belongs to something. `path`, `language` and `traits` are its file's.
+    `nested` when it belongs to something.
     """
 
-    file_id: int
     ordinal: int
     kind: int
     line: int
     nested: bool
-    path: str
-    language: str
-    traits: int
+    file: FileFacts
+
+    @property
+    def file_id(self) -> int:
+        """The id of its file."""
+        return self.file.file_id
+
+    @property
+    def path(self) -> str:
+        """Where its file lies."""
+        return self.file.path
 
 
 class NamedRow(NamedTuple):
@@ -58,20 +66,20 @@ class Definitions:
 
     def rows_named(self, name: str, *, match_case: bool, owner: str | None, limit: int) -> list[DefinitionRow]:
         """Definitions called `name`, in no order; with `owner` those that may belong to that, or to nothing."""
-        case = case_mark(name) if match_case else None
-        mark = owner_mark(owner) if owner is not None else None
-        records = [
-            record
-            for record in find_records(self._sql, name)
-            if (case is None or record.case == case) and (mark is None or record.owner in (0, mark))
+        wanted = find_records(
+            self._sql,
+            name,
+            case=case_mark(name) if match_case else None,
+            owner=owner_mark(owner) if owner is not None else None,
+        )
+        files = self._cache.facts_of(self._sql, {record[0] for record in wanted})
+        # Thousands of definitions may share a name; `_make` takes half the time of the constructor.
+        make = DefinitionRow._make
+        rows = [
+            make((ordinal, kind, line, nested, files[file_id]))
+            for file_id, ordinal, kind, line, nested in wanted
+            if file_id in files
         ]
-        facts = self._cache.facts_of(self._sql, dict.fromkeys(record.file_id for record in records))
-        rows: list[DefinitionRow] = []
-        for record in records:
-            file = facts.get(record.file_id)
-            if file is not None:
-                place = (record.file_id, record.ordinal, record.kind, record.line, record.owner != 0)
-                rows.append(DefinitionRow(*place, file.path, file.language, file.traits))
         return rows[:limit]
 
     def named(self, name: str, *, match_case: bool, limit: int, texts: bool = True) -> list[SymbolRecord]:
@@ -84,17 +92,18 @@ class Definitions:
 
     def at_rows(self, rows: Iterable[DefinitionRow], *, texts: bool) -> list[SymbolRecord]:
         """The whole definitions of some rows, in their order."""
-        known: dict[int, list[tuple[str, str]]] = {}
+        known: dict[int, Texts] = {}
         records: list[SymbolRecord] = []
         for row in rows:
             if row.file_id not in known:
-                known[row.file_id] = self._texts(row.file_id) if texts else []
+                known[row.file_id] = self._texts(row.file_id) if texts else _NO_TEXTS
             outline = self._outline(row.file_id)
             if row.ordinal >= len(outline):
                 raise sqlite3.DatabaseError("a definition is not in its file")
             entry = outline.entry(row.ordinal)
-            symbol = to_symbol(entry, *_text_of(known[row.file_id], row.ordinal))
-            records.append(SymbolRecord(row.file_id, row.path, row.language, FileTrait(row.traits), symbol))
+            symbol = to_symbol(entry, *known[row.file_id][row.ordinal])
+            file = row.file
+            records.append(SymbolRecord(file.file_id, file.path, file.language, FileTrait(file.traits), symbol))
         return records
 
     def containers(self, rows: Iterable[DefinitionRow]) -> list[str]:
@@ -103,31 +112,46 @@ class Definitions:
 
     def in_file(self, file: FileRecord, *, texts: bool) -> list[SymbolRecord]:
         """The definitions of one file."""
-        known = self._texts(file.file_id) if texts else []
+        known = self._texts(file.file_id) if texts else _NO_TEXTS
         return [
-            SymbolRecord(
-                file.file_id, file.path, file.language, file.traits, to_symbol(entry, *_text_of(known, ordinal))
-            )
+            SymbolRecord(file.file_id, file.path, file.language, file.traits, to_symbol(entry, *known[ordinal]))
             for ordinal, entry in enumerate(self._outline(file.file_id).entries())
         ]
 
-    def holding(self, file_ids: Iterable[int], pieces: Sequence[str], *, every: bool) -> list[NamedRow]:
-        """The definitions of some files whose name holds one of some pieces, or `every` one, in any case."""
+    def holding(
+        self,
+        file_ids: Iterable[int],
+        pieces: Sequence[str],
+        *,
+        every: bool = False,
+        accepts: Callable[[str], bool] | None = None,
+    ) -> list[NamedRow]:
+        """The definitions of some files whose name holds one of some pieces, or `every` one, in any case.
+
+        With `accepts` only those whose name it lets through.
+        """
         wanted = list(file_ids)
         self._unpack(wanted)
-        facts = self._cache.facts_of(self._sql, wanted)
+        facts = self._cache.facts_of(self._sql, set(wanted))
         folded = [fold(piece) for piece in pieces]
-        return [
-            self._named_row(facts[file_id], self._outline(file_id), ordinal)
-            for file_id in wanted
-            if file_id in facts
-            for ordinal in self._outline(file_id).holding(folded, every=every)
-        ]
+        found: list[NamedRow] = []
+        for file_id in wanted:
+            file, outline = facts.get(file_id), self._outline(file_id)
+            if file is None:
+                continue
+            for ordinal in outline.holding(folded, every=every):
+                if accepts is None or accepts(outline.names[ordinal]):
+                    found.append(_named_row(file, outline, ordinal))
+        return found
 
     def beginning(self, file_ids: Iterable[int], prefix: str) -> list[NamedRow]:
         """The definitions of some files whose name begins with `prefix` in any case, by name, path and place."""
         wanted = fold(prefix)
-        found = [item for item in self.holding(file_ids, (prefix,), every=True) if fold(item.name).startswith(wanted)]
+
+        def begins(name: str) -> bool:
+            return fold(name).startswith(wanted)
+
+        found = self.holding(file_ids, (prefix,), every=True, accepts=begins)
         return sorted(found, key=lambda item: (fold(item.name), *_place(item.row)))
 
     def around(self, file_id: int, line: int) -> Symbol | None:
@@ -147,11 +171,6 @@ class Definitions:
             names.update(Outline(blob).names)
         return names
 
-    def _named_row(self, file: FileFacts, outline: Outline, ordinal: int) -> NamedRow:
-        nested = bool(outline.container(ordinal))
-        place = (file.file_id, ordinal, outline.kinds[ordinal], outline.lines[ordinal], nested)
-        return NamedRow(outline.names[ordinal], DefinitionRow(*place, file.path, file.language, file.traits))
-
     def _outline(self, file_id: int) -> Outline:
         known = self._outlines.get(file_id)
         if known is None:
@@ -166,16 +185,18 @@ class Definitions:
         for file_id, blob in manifest.outline_blobs(self._sql, missing):
             self._outlines[file_id] = Outline(blob)
 
-    def _texts(self, file_id: int) -> list[tuple[str, str]]:
-        return unpack_texts(manifest.texts_blob(self._sql, file_id))
+    def _texts(self, file_id: int) -> Texts:
+        return Texts(manifest.texts_blob(self._sql, file_id))
+
+
+def _named_row(file: FileFacts, outline: Outline, ordinal: int) -> NamedRow:
+    nested = bool(outline.container(ordinal))
+    row = DefinitionRow(ordinal, outline.kinds[ordinal], outline.lines[ordinal], nested, file)
+    return NamedRow(outline.names[ordinal], row)
 
 
 def _place(row: DefinitionRow) -> tuple[str, int]:
-    return row.path, row.ordinal
-
-
-def _text_of(texts: list[tuple[str, str]], ordinal: int) -> tuple[str, str]:
-    return texts[ordinal] if ordinal < len(texts) else ("", "")
+    return row.file.path, row.ordinal
 
 
 def nearest(name: str, known: Iterable[str], distance: int, limit: int) -> list[str]:

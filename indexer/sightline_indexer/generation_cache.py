@@ -7,7 +7,6 @@ Shared by the threads of a process: entries are only added, and losing one costs
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sightline_indexer.manifest import FileFacts, live_facts
@@ -31,13 +30,11 @@ class GenerationCache:
             self.frequencies.clear()
         self.frequencies[key] = files
 
-    def facts_of(self, connection: sqlite3.Connection, file_ids: Iterable[int]) -> dict[int, FileFacts]:
-        """Id → what ranking weighs a file by, of those ids that belong to the generation."""
-        known, gone = self.facts, self.gone
-        wanted = list(file_ids)
-        unknown = [file_id for file_id in wanted if file_id not in known and file_id not in gone]
+    def facts_of(self, connection: sqlite3.Connection, file_ids: set[int]) -> dict[int, FileFacts]:
+        """Id → what ranking weighs a file by, for those ids that belong to the generation among others; read only."""
+        unknown = file_ids.difference(self.facts).difference(self.gone)
         if unknown:
             found = {facts.file_id: facts for facts in live_facts(connection, self.generation, unknown)}
-            known.update(found)
-            gone.update(file_id for file_id in unknown if file_id not in found)
-        return {file_id: known[file_id] for file_id in wanted if file_id in known}
+            self.facts.update(found)
+            self.gone.update(unknown.difference(found))
+        return self.facts

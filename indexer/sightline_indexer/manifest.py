@@ -44,6 +44,9 @@ CREATE TABLE generations (
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 _FILE_COLUMNS = "id, path, size, mtime_ns, inode, digest, language, traits, problem, symbol_count"
+# What people did not write here comes after what they wrote, and tests after what they test.
+_FOREIGN = int(FileTrait.GENERATED | FileTrait.VENDORED | FileTrait.MINIFIED)
+_TEST = int(FileTrait.TEST)
 # Well below the number of parameters that every SQLite takes.
 _IDS_AT_ONCE = 500
 _LIVE = "born <= :generation AND died > :generation"
@@ -62,13 +65,14 @@ class GenerationRecord:
 
 
 class FileFacts(NamedTuple):
-    """What ranking weighs a file by."""
+    """What ranking weighs a file by; `rank` orders files among which nothing else decides, smallest first."""
 
     file_id: int
     path: str
     language: str
     traits: int
     size: int
+    rank: tuple[bool, bool, int, str]
 
 
 class KnownFile(NamedTuple):
@@ -156,16 +160,6 @@ def files_by_id(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Iter
         yield from map(_file_record, connection.execute(sql, some).fetchall())
 
 
-def file_facts(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Iterator[FileFacts]:
-    """What ranking weighs files by."""
-    wanted = list(file_ids)
-    for start in range(0, len(wanted), _IDS_AT_ONCE):
-        some = wanted[start : start + _IDS_AT_ONCE]
-        marks = ",".join("?" * len(some))
-        sql = f"SELECT id, path, language, traits, size FROM files WHERE id IN ({marks})"  # noqa: S608
-        yield from map(FileFacts._make, connection.execute(sql, some))
-
-
 def live_facts(connection: sqlite3.Connection, generation: int, file_ids: Iterable[int]) -> Iterator[FileFacts]:
     """What ranking weighs files by, of those ids that belong to a generation."""
     wanted = list(file_ids)
@@ -176,7 +170,9 @@ def live_facts(connection: sqlite3.Connection, generation: int, file_ids: Iterab
             f"SELECT id, path, language, traits, size FROM files WHERE id IN ({marks})"  # noqa: S608
             " AND born <= ? AND died > ?"
         )
-        yield from map(FileFacts._make, connection.execute(sql, (*some, generation, generation)))
+        for file_id, path, language, traits, size in connection.execute(sql, (*some, generation, generation)):
+            rank = (bool(traits & _FOREIGN), bool(traits & _TEST), path.count("/"), path)
+            yield FileFacts(file_id, path, language, traits, size, rank)
 
 
 def outline_blobs(connection: sqlite3.Connection, file_ids: Iterable[int]) -> Iterator[tuple[int, bytes]]:

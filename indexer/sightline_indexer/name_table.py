@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from sightline_core.limits import Limits
 from sightline_indexer.name_keys import BUCKET_BYTES, ENTRY_BYTES, NEEDLE_BYTES, bucket_and_needle
@@ -26,32 +24,39 @@ assert ENTRY_BYTES - BUCKET_BYTES + _FILE.size == _SIZE
 _PART_BITS = 32
 
 
-class NameRecord(NamedTuple):
-    """A definition that bears a name, as far as its key tells; `owner` is 0 for what belongs to nothing."""
-
-    needle: bytes
-    case: int
-    owner: int
-    kind: int
-    line: int
-    ordinal: int
-    file_id: int
+# A definition that bears a name, as far as its key tells: file, number in it, kind, line, and whether it belongs to
+# something. A plain tuple, because thousands of definitions may share a name.
+NameRecord = tuple[int, int, int, int, bool]
 
 
-def find_records(connection: sqlite3.Connection, name: str) -> Iterator[NameRecord]:
-    """All records of a name in any case, also of files that are gone, in no order."""
+def find_records(
+    connection: sqlite3.Connection, name: str, *, case: int | None = None, owner: int | None = None
+) -> list[NameRecord]:
+    """All records of a name, also of files that are gone, in no order.
+
+    With `case` only those of that mark; with `owner` those of that mark and those that belong to nothing.
+    """
     bucket, needle = bucket_and_needle(name)
     low = bucket << _PART_BITS
     sql = "SELECT records FROM names WHERE id >= ? AND id < ?"
+    found: list[NameRecord] = []
     for (records,) in connection.execute(sql, (low, low + (1 << _PART_BITS))).fetchall():
-        at = records.find(needle)
-        while at >= 0:
-            if at % _SIZE == 0:
-                yield NameRecord._make(_RECORD.unpack_from(records, at))
-                at = records.find(needle, at + _SIZE)
-            else:
-                # The bytes stand across two records.
-                at = records.find(needle, at + 1)
+        _search(records, needle, case, owner, found)
+    return found
+
+
+def _search(records: bytes, needle: bytes, case: int | None, owner: int | None, found: list[NameRecord]) -> None:
+    find, unpack = records.find, _RECORD.unpack_from
+    at = find(needle)
+    while at >= 0:
+        if at % _SIZE:
+            # The bytes stand across two records.
+            at = find(needle, at + 1)
+            continue
+        _, case_mark, owner_mark, kind, line, ordinal, file_id = unpack(records, at)
+        if (case is None or case == case_mark) and (owner is None or not owner_mark or owner == owner_mark):
+            found.append((file_id, ordinal, kind, line, owner_mark != 0))
+        at = find(needle, at + _SIZE)
 
 
 class NameTableWriter:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from operator import add, sub
 
@@ -18,6 +18,10 @@ from sightline_indexer.records import SymbolEntry
 from sightline_indexer.words import fold
 
 _LEVEL = 1
+# Opening and closing the compressor takes longer than reading so many bytes, and half of all files have fewer.
+_PLAIN_BYTES = 768
+_PLAIN, _COMPRESSED = b"p", b"z"
+_CHECKSUM_BYTES = 4
 _SEPARATOR = "\n"
 # Smallest first: most columns of most files fit one byte.
 _TYPES = "bhi"
@@ -36,6 +40,10 @@ class _Packed(msgspec.Struct, array_like=True, gc=False):
 
 
 _DECODER = msgspec.msgpack.Decoder(_Packed)
+_NOTHING = _Packed("", b"", (), b"", {}, (b"", b"", b"", b"", b"", b""))
+# So many texts are unpacked at once: a file of thousands of constants is not read for one of them.
+_TEXTS_A_BLOCK = 128
+_BLOCKS = msgspec.msgpack.Decoder(list[bytes])
 _TEXTS = msgspec.msgpack.Decoder(list[tuple[str, str]])
 
 
@@ -62,26 +70,29 @@ def pack_outline(entries: Sequence[SymbolEntry]) -> bytes:
             _pack_numbers(name_columns),
         ),
     )
-    return zlib.compress(msgspec.msgpack.encode(packed), _LEVEL)
+    return _sealed(msgspec.msgpack.encode(packed))
 
 
 class Outline:
     """The definitions of one file. Raises zlib.error or msgspec.DecodeError where the bytes are damaged."""
 
-    __slots__ = ("_lines", "_owners", "_packed", "names")
+    __slots__ = ("_lines", "_names", "_owners", "_packed")
 
     def __init__(self, blob: bytes) -> None:
-        if blob:
-            self._packed = _DECODER.decode(zlib.decompress(blob))
-            self.names: Sequence[str] = self._packed.names.split(_SEPARATOR)
-        else:
-            self._packed = _Packed("", b"", (), b"", {}, (b"", b"", b"", b"", b"", b""))
-            self.names = ()
+        self._packed = _DECODER.decode(_opened(blob)) if blob else _NOTHING
+        self._names: Sequence[str] | None = None
         self._lines: Sequence[int] | None = None
         self._owners: Sequence[int] | None = None
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._packed.kinds)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of each definition."""
+        if self._names is None:
+            self._names = self._packed.names.split(_SEPARATOR) if self._packed.kinds else ()
+        return self._names
 
     @property
     def kinds(self) -> bytes:
@@ -128,7 +139,7 @@ class Outline:
 
     def entries(self) -> list[SymbolEntry]:
         """All definitions in their order."""
-        if not self.names:
+        if not len(self):
             return []
         _, columns, ends, end_columns, name_lines, name_columns = map(_numbers, self._packed.places)
         containers, qualified, lines = self._packed.containers, self._packed.qualified, self.lines
@@ -151,14 +162,16 @@ class Outline:
     def holding(self, pieces: Sequence[str], *, every: bool = False) -> list[int]:
         """The definitions whose name holds one of some folded pieces, or `every` one; all when there are none."""
         if not pieces:
-            return list(range(len(self.names)))
+            return list(range(len(self)))
         folded = fold(self._packed.names)
         # Most files of a page hold no name with any of the words.
         held = [piece for piece in pieces if piece in folded]
         if not held or (every and len(held) < len(pieces)):
             return []
-        test = all if every else any
-        return [at for at, name in enumerate(folded.split(_SEPARATOR)) if test(piece in name for piece in held)]
+        if not every:
+            return sorted({at for piece in held for at, _ in _lines_with(folded, piece)})
+        rarest = max(held, key=len)
+        return [at for at, name in _lines_with(folded, rarest) if all(piece in name for piece in held)]
 
     def around(self, line: int) -> int | None:
         """The innermost definition whose lines hold `line`."""
@@ -184,14 +197,64 @@ class Outline:
         ]
 
 
-def pack_texts(texts: tuple[tuple[str, str], ...]) -> bytes:
+def pack_texts(texts: Sequence[tuple[str, str]]) -> bytes:
     """Signatures and doc lines of a file's definitions: they are most of the bytes and seldom read."""
-    return zlib.compress(msgspec.msgpack.encode(texts), _LEVEL) if texts else b""
+    if not texts:
+        return b""
+    blocks = [
+        _sealed(msgspec.msgpack.encode(texts[at : at + _TEXTS_A_BLOCK]))
+        for at in range(0, len(texts), _TEXTS_A_BLOCK)
+    ]
+    return msgspec.msgpack.encode(blocks)
 
 
-def unpack_texts(blob: bytes) -> list[tuple[str, str]]:
-    """What `pack_texts` packed; raises zlib.error or msgspec.DecodeError when the bytes are damaged."""
-    return _TEXTS.decode(zlib.decompress(blob)) if blob else []
+class Texts:
+    """Signatures and doc lines of one file. Raises like `Outline` where the bytes are damaged."""
+
+    __slots__ = ("_blocks", "_known")
+
+    def __init__(self, blob: bytes) -> None:
+        self._blocks = _BLOCKS.decode(blob) if blob else []
+        self._known: dict[int, list[tuple[str, str]]] = {}
+
+    def __getitem__(self, ordinal: int) -> tuple[str, str]:
+        """The signature and the doc line of a definition; both are empty where nothing is known."""
+        block, at = divmod(ordinal, _TEXTS_A_BLOCK)
+        if block not in self._known:
+            packed = self._blocks[block] if block < len(self._blocks) else b""
+            self._known[block] = _TEXTS.decode(_opened(packed)) if packed else []
+        texts = self._known[block]
+        return texts[at] if at < len(texts) else ("", "")
+
+
+def _sealed(data: bytes) -> bytes:
+    """Bytes with their checksum, compressed where that is worth the time of opening them again."""
+    if len(data) > _PLAIN_BYTES:
+        return _COMPRESSED + zlib.compress(data, _LEVEL)
+    return _PLAIN + zlib.crc32(data).to_bytes(_CHECKSUM_BYTES, "little") + data
+
+
+def _opened(sealed: bytes) -> bytes:
+    data = sealed[1:]
+    if sealed[:1] == _COMPRESSED:
+        return zlib.decompress(data)
+    checksum, data = data[:_CHECKSUM_BYTES], data[_CHECKSUM_BYTES:]
+    if sealed[:1] != _PLAIN or checksum != zlib.crc32(data).to_bytes(_CHECKSUM_BYTES, "little"):
+        raise zlib.error("a checksum does not agree")
+    return data
+
+
+def _lines_with(text: str, piece: str) -> Iterator[tuple[int, str]]:
+    """Number and content of the lines that hold a piece."""
+    number = counted = 0
+    at = text.find(piece)
+    while at >= 0:
+        number += text.count(_SEPARATOR, counted, at)
+        end = text.find(_SEPARATOR, at)
+        stop = len(text) if end < 0 else end
+        yield number, text[text.rfind(_SEPARATOR, 0, at) + 1 : stop]
+        counted = stop
+        at = text.find(piece, stop)
 
 
 def _pack_numbers(values: Sequence[int]) -> bytes:

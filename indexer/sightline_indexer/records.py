@@ -126,7 +126,7 @@ class SymbolRecord:
 _KINDS = tuple(SymbolKind)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 # Added to the number of a kind when the symbol only announces what is written elsewhere.
-_DECLARATION = 64
+DECLARATION = 64
 
 
 def to_symbol(entry: SymbolEntry, signature: str = "", doc: str = "") -> Symbol:
@@ -147,18 +147,18 @@ def to_symbol(entry: SymbolEntry, signature: str = "", doc: str = "") -> Symbol:
 
 def stored_kind(number: int) -> SymbolKind:
     """The kind of a stored symbol."""
-    return _KINDS[number % _DECLARATION]
+    return _KINDS[number % DECLARATION]
 
 
 def is_declaration(number: int) -> bool:
     """Whether a stored symbol only announces what is written elsewhere."""
-    return number >= _DECLARATION
+    return number >= DECLARATION
 
 
 def stored_number(kind: SymbolKind, declaration: bool) -> int:
     """How the manifest stores a kind and whether the symbol only announces what is written elsewhere."""
     number = _KIND_NUMBERS[kind]
-    return number + _DECLARATION if declaration else number
+    return number + DECLARATION if declaration else number
 
 
 def kind_number(kind: SymbolKind) -> int:

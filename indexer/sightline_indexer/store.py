@@ -31,7 +31,7 @@ from sightline_indexer.layout import TEXT_FOLDER
 from sightline_indexer.manifest import FileFacts, GenerationRecord
 from sightline_indexer.records import FileRecord, SymbolRecord
 from sightline_indexer.vocabulary import Vocabulary
-from sightline_indexer.words import fold, is_word_character
+from sightline_indexer.words import fold, is_word_character, word_parts
 
 _OPEN_ATTEMPTS = 20
 
@@ -110,8 +110,10 @@ class Snapshot:
 
     def file_facts(self, file_ids: Iterable[int]) -> dict[int, FileFacts]:
         """Id → what ranking weighs a file by, of those ids that belong to this generation."""
+        wanted = list(file_ids)
         with reading():
-            return self._cache.facts_of(self._connection, file_ids)
+            known = self._cache.facts_of(self._connection, set(wanted))
+        return {file_id: known[file_id] for file_id in wanted if file_id in known}
 
     def frequency(self, field: str, word: str) -> int:
         """How many files hold a word in a field of the text index."""
@@ -179,12 +181,12 @@ class Snapshot:
         with reading():
             return self._definitions.containers(rows)
 
-    def rows_with_prefix(self, prefix: str, *, limit: int | None = None) -> list[NamedRow]:
-        """Definitions whose name begins with `prefix` in any case, by name, path and place.
+    def rows_with_prefix(self, prefix: str, *, longer: bool = False, limit: int | None = None) -> list[NamedRow]:
+        """Definitions whose name begins with `prefix` in any case, by name, path and place; with `longer` not itself.
 
         Looked for in a bounded number of files, which is all of them unless the prefix is a short one.
         """
-        query = tantivy.Query.regex_query(self.schema, schema.NAMES, _beginning_with(fold(prefix)))
+        query = _longer_query(self.schema, fold(prefix)) if longer else _prefix_query(self.schema, fold(prefix))
         facts = self.file_facts(self._matching_files(query, self._store.limits.max_prefix_files))
         files = sorted(facts.values(), key=lambda file: file.path)[: self._store.limits.max_part_files]
         with reading():
@@ -210,10 +212,20 @@ class Snapshot:
         }
         return [whole.get((r.file_id, r.symbol.range.start, r.symbol.name), r) for r in records]
 
-    def rows_holding(self, file_ids: Iterable[int], pieces: Sequence[str], *, every: bool = False) -> list[NamedRow]:
-        """The definitions of some files whose name holds one of some pieces, or `every` one, in any case."""
+    def rows_holding(self, file_ids: Iterable[int], pieces: Sequence[str]) -> list[NamedRow]:
+        """The definitions of some files whose name holds one of some pieces, in any case; all when there are none."""
         with reading():
-            return self._definitions.holding(file_ids, pieces, every=every)
+            return self._definitions.holding(file_ids, pieces)
+
+    def rows_with_parts(self, file_ids: Iterable[int], parts: Sequence[str]) -> list[NamedRow]:
+        """The definitions of some files whose name has all of some parts, each as a part or a whole word."""
+        wanted = set(parts)
+
+        def has_all(name: str) -> bool:
+            return wanted.issubset(word_parts(name))
+
+        with reading():
+            return self._definitions.holding(file_ids, parts, every=True, accepts=has_all)
 
     def symbol_around(self, file_id: int, line: int) -> Symbol | None:
         """The innermost definition of a file that spans a line, without its signature and doc line."""
@@ -408,9 +420,15 @@ class IndexStore:
         self._generation = read_text_generation(self._searcher, self.schema)
 
 
-def _beginning_with(prefix: str) -> str:
-    """The expression of all words that begin so."""
-    return "".join(c if is_word_character(c) else f"\\{c}" for c in prefix) + ".*"
+def _prefix_query(text_schema: tantivy.Schema, prefix: str) -> tantivy.Query:
+    return tantivy.Query.fuzzy_term_query(text_schema, schema.NAMES, prefix, 0, prefix=True)
+
+
+def _longer_query(text_schema: tantivy.Schema, prefix: str) -> tantivy.Query:
+    """Names that go on after a prefix, in letters of ASCII where it is written in them: all others cost ten times."""
+    expression = "".join(c if is_word_character(c) else f"\\{c}" for c in prefix)
+    rest = "[0-9_a-z][0-9_a-z]*" if prefix.isascii() else ".+"
+    return tantivy.Query.regex_query(text_schema, schema.NAMES, expression + rest)
 
 
 def read_text_generation(searcher: tantivy.Searcher, text_schema: tantivy.Schema) -> int:

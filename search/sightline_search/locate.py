@@ -12,8 +12,7 @@ from sightline_core.languages import is_primary
 from sightline_core.limits import Limits
 from sightline_core.types import Note, SymbolKind
 from sightline_indexer.definitions import DefinitionRow
-from sightline_indexer.file_traits import FileTrait
-from sightline_indexer.records import SymbolRecord, is_declaration, stored_kind
+from sightline_indexer.records import DECLARATION, SymbolRecord, is_declaration, stored_kind
 from sightline_indexer.store import Snapshot
 from sightline_search.cursor import decode_cursor, encode_cursor, question_key
 from sightline_search.model import DetailLevel, Filters, Hit, Intent, SearchResult
@@ -21,9 +20,6 @@ from sightline_search.names import NameMatch, SymbolName, match_name, parse_name
 from sightline_search.query import clean_text
 from sightline_search.result_filters import symbol_test
 
-# Plain numbers: thousands of rows are compared with them.
-_FOREIGN = int(FileTrait.GENERATED | FileTrait.VENDORED | FileTrait.MINIFIED)
-_TEST = int(FileTrait.TEST)
 _AMBIENT = (".d.ts", ".d.cts", ".d.mts", ".pyi")
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR})
 
@@ -75,12 +71,16 @@ def _locate(
 ) -> tuple[list[Definition], list[Definition]]:
     """Definitions in the case that was written; apart from them, values when nothing else has the name."""
     found = _matching(snapshot, wanted, filters, limits, match_case=True)
+    values: list[Definition] = []
+    if filters.kind is None:
+        primary = [item for item in found if _is_primary(item.row.kind, item.row.file.language)]
+        if primary:
+            found = [item for item in primary if not _is_ambient(item.row)] or primary
+        else:
+            found, values = [], found
     found.sort(key=_order)
-    if filters.kind is not None:
-        return found, []
-    primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
-    written = [item for item in primary if not _is_ambient(item.row)]
-    return (written or primary, []) if primary else ([], found)
+    values.sort(key=_order)
+    return found, values
 
 
 def find_definitions(snapshot: Snapshot, wanted: SymbolName, filters: Filters, limits: Limits) -> list[Definition]:
@@ -139,11 +139,9 @@ def _matching(
     accepts = symbol_test(filters, limits)
     if not wanted.qualifiers:
         # Thousands of definitions may share a bare name.
-        return [
-            Definition(row, NameMatch.SUFFIX if row.nested else NameMatch.QUALIFIED)
-            for row in snapshot.rows_named(wanted.name, match_case=match_case)
-            if accepts is None or accepts(row)
-        ]
+        rows = snapshot.rows_named(wanted.name, match_case=match_case)
+        make, free, owned = Definition._make, NameMatch.QUALIFIED, NameMatch.SUFFIX
+        return [make((row, owned if row.nested else free)) for row in rows if accepts is None or accepts(row)]
     rows = snapshot.rows_named(wanted.name, match_case=match_case, owner=wanted.qualifiers[-1])
     rows = [row for row in rows if accepts is None or accepts(row)]
     found: list[Definition] = []
@@ -156,13 +154,13 @@ def _matching(
 
 def _primary_first(found: list[Definition]) -> list[Definition]:
     """Functions and types, when a name has any; its variables and fields otherwise."""
-    primary = [item for item in found if _is_primary(item.row.kind, item.row.language)]
+    primary = [item for item in found if _is_primary(item.row.kind, item.row.file.language)]
     return primary or found
 
 
 def _is_ambient(row: DefinitionRow) -> bool:
     """Whether a function only stands in a file that describes what is written elsewhere."""
-    return row.path.endswith(_AMBIENT) and stored_kind(row.kind) in _CALLABLE
+    return row.file.path.endswith(_AMBIENT) and stored_kind(row.kind) in _CALLABLE
 
 
 @cache
@@ -171,14 +169,5 @@ def _is_primary(kind: int, language: str) -> bool:
 
 
 def _order(item: Definition) -> tuple[object, ...]:
-    row = item.row
-    return (
-        item.match,
-        is_declaration(row.kind),
-        bool(row.traits & _FOREIGN),
-        bool(row.traits & _TEST),
-        row.path.count("/"),
-        row.path,
-        row.line,
-        row.ordinal,
-    )
+    ordinal, kind, line, _, file = item.row
+    return item.match, kind >= DECLARATION, file.rank, line, ordinal

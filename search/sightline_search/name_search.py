@@ -41,7 +41,7 @@ def find_names(
 
 
 def _longer(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tuple[NamedRow, float]]:
-    found = sorted(snapshot.rows_with_prefix(wanted.name), key=_shortest)
+    found = sorted(snapshot.rows_with_prefix(wanted.name, longer=True), key=_shortest)
     return [(item, PREFIX) for item in found[: limits.max_related_names]]
 
 
@@ -54,12 +54,7 @@ def _holding(snapshot: Snapshot, wanted: SymbolName, limits: Limits) -> list[tup
     query = tantivy.Query.boolean_query(clauses)
     hits = snapshot.searcher.search(query, limits.max_part_files, count=False).hits
     file_ids = snapshot.file_ids([address for _, address in hits])
-    wanted_parts = set(parts)
-    found = [
-        item
-        for item in snapshot.rows_holding(file_ids, parts, every=True)
-        if wanted_parts <= set(word_parts(item.name))
-    ]
+    found = snapshot.rows_with_parts(file_ids, parts)
     return [(item, PART) for item in sorted(found, key=_shortest)[: limits.max_related_names]]
 
 

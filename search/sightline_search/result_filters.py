@@ -43,6 +43,7 @@ def symbol_test(filters: Filters, limits: Limits) -> Callable[[DefinitionRow], b
     def accepts_symbol(row: DefinitionRow) -> bool:
         if filters.kind is not None and stored_kind(row.kind) is not filters.kind:
             return False
-        return accepts(row.path, row.language, row.traits)
+        file = row.file
+        return accepts(file.path, file.language, file.traits)
 
     return accepts_symbol

@@ -36,7 +36,7 @@ def put(database, writer: NameTableWriter, file_id: int, entries: list[SymbolEnt
 
 
 def places(database, name: str) -> set[tuple[int, int, int]]:
-    return {(record.file_id, record.ordinal, record.line) for record in find_records(database, name)}
+    return {(file_id, ordinal, line) for file_id, ordinal, _, line, _ in find_records(database, name)}
 
 
 def parts(database) -> list[int]:
@@ -47,11 +47,12 @@ def test_a_name_is_found_in_any_case_and_marks_tell_cases_and_owners_apart(datab
     writer = NameTableWriter(database, LIMITS)
     put(database, writer, 7, [entry("Pod", 3), entry("pod", 9, "pkg.Spec"), entry("Node", 12)])
     writer.flush()
-    found = {record.line: record for record in find_records(database, "POD")}
-    assert set(found) == {3, 9}
-    assert (found[3].case, found[9].case) == (case_mark("Pod"), case_mark("pod"))
-    assert (found[3].owner, found[9].owner) == (0, owner_mark("spec"))
-    assert {record.kind for record in found.values()} == {5}
+    assert places(database, "POD") == {(7, 0, 3), (7, 1, 9)}
+    assert {record[4] for record in find_records(database, "pod", case=case_mark("Pod"))} == {False}
+    assert [record[3] for record in find_records(database, "pod", case=case_mark("pod"))] == [9]
+    assert [record[3] for record in find_records(database, "pod", owner=owner_mark("spec"))] == [3, 9]
+    assert [record[3] for record in find_records(database, "pod", owner=owner_mark("pkg"))] == [3]
+    assert {record[2] for record in find_records(database, "pod")} == {5}
     assert places(database, "Pods") == set()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline_indexer.outlines import Outline, pack_outline, pack_texts, unpack_texts
+from sightline_indexer.outlines import Outline, Texts, pack_outline, pack_texts
 from sightline_indexer.records import SymbolEntry
 
 TEXT = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=12)
@@ -81,7 +81,10 @@ def test_damaged_bytes_are_noticed() -> None:
             Outline(broken)
 
 
-def test_texts_come_back() -> None:
-    texts = (("def f()", "Says hello."), ("class K", ""))
-    assert unpack_texts(pack_texts(texts)) == list(texts)
-    assert unpack_texts(b"") == []
+@pytest.mark.parametrize("count", [1, 2, 128, 129, 1000])
+def test_texts_come_back(count: int) -> None:
+    written = [(f"def f{number}()", f"Says {number}." if number % 3 else "") for number in range(count)]
+    texts = Texts(pack_texts(written))
+    assert [texts[number] for number in reversed(range(count))] == written[::-1]
+    assert texts[count] == ("", "")
+    assert Texts(pack_texts([]))[0] == ("", "")
