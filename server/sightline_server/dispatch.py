@@ -22,10 +22,11 @@ from sightline_core.errors import ErrorCode, SightlineError, nearest_name
 from sightline_core.types import Note
 from sightline_server.completeness import Facts, ToolKind, decide
 from sightline_server.envelope import (
+    Body,
     Metadata,
-    byte_size,
     cut_list,
     error_body,
+    seal,
     source_models,
     to_json,
     warning_models,
@@ -45,7 +46,7 @@ logger = logging.getLogger(__name__)
 class Outcome:
     """What the caller gets: structured content, and whether it is an error."""
 
-    body: dict[str, Any]
+    body: Body
     is_error: bool
 
 
@@ -129,21 +130,22 @@ def parse_arguments(tool: AnyTool, arguments: Mapping[str, Any] | None) -> Args:
         raise _argument_error(tool, error) from None
 
 
-def finish(tool: AnyTool, answer: Answer[Any], workspace: Workspace | None, max_bytes: int) -> dict[str, Any]:
+def finish(tool: AnyTool, answer: Answer[Any], workspace: Workspace | None, max_bytes: int) -> Body:
     """The body of an answer: result and metadata, within the byte cap."""
-    body = to_json(answer.result)
+    content = to_json(answer.result)
     facts = answer.facts
-    body["metadata"] = to_json(build_metadata(tool.kind, facts, workspace))
-    if byte_size(body) <= max_bytes or not tool.list_field:
+    content["metadata"] = to_json(build_metadata(tool.kind, facts, workspace))
+    body = seal(content)
+    if len(body.encoded) <= max_bytes or not tool.list_field:
         return body
     # Room for the warning that says what was cut.
     reserve = 256
-    dropped = cut_list(body, tool.list_field, max_bytes - reserve)
+    dropped = cut_list(content, tool.list_field, max_bytes - reserve)
     cut = Note(
         "response_too_large", f"{dropped} entries of `{tool.list_field}` were left out to keep the answer small."
     )
-    body["metadata"] = to_json(build_metadata(tool.kind, replace(facts, cuts=(*facts.cuts, cut)), workspace))
-    return body
+    content["metadata"] = to_json(build_metadata(tool.kind, replace(facts, cuts=(*facts.cuts, cut)), workspace))
+    return seal(content)
 
 
 def build_metadata(kind: ToolKind, facts: Facts, workspace: Workspace | None) -> Metadata:
