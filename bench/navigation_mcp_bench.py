@@ -3,8 +3,9 @@
     python bench/navigation_mcp_bench.py ROOT --server ty --language python [--symbols 6] [--data DIR]
 
 Both are asked in turn in this process, which serves a client of another process over pipes as `serve-mcp` does: so
-its processor time is all that serving costs, and the language server's is left out. Symbols with more than 200 places
-are drawn by a fixed seed from names that many files use; 200 of their places are shown. Exits 1 when the bar is missed.
+its processor time is all that serving costs, and the language server's is left out. Symbols with more than 200
+places are drawn by a fixed seed from names that many files use; 200 of their places are shown. Exits 1 when the bar
+is missed.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _BATCH = 5
 _KINDS = {"function", "method", "class"}
 _FILES_OF_A_NAME = range(60, 1_000)
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-# The client: it sends a request as often as it is told and reports how long each answer took, and the last one's size.
+# The client: sends a request as often as it is told and reports how long each answer took, and the last one's size.
 _CLIENT = r"""
 import json, os, sys, time
 sink, source = int(sys.argv[1]), int(sys.argv[2])
@@ -206,7 +207,8 @@ def _report(measured: list[Measured]) -> bool:
     good = cpu <= _BAR_MS and wall <= _BAR_MS
     print(
         f"{len(measured)} symbols, {_SHOWN} places shown: added processor time {cpu:.2f} ms (worst symbol"
-        f" {worst_cpu:.2f}), wall time {wall:.2f} ms ({worst_wall:.2f}); bar {_BAR_MS:.0f} {'ok' if good else 'MISSED'}"
+        f" {worst_cpu:.2f}), wall time {wall:.2f} ms ({worst_wall:.2f}); bar {_BAR_MS:.0f}"
+        f" {'ok' if good else 'MISSED'}"
     )
     return good
 

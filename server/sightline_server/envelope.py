@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -67,23 +68,14 @@ class Metadata(WireModel):
     warnings: list[WarningModel] | None = None
 
 
-class Body(dict[str, Any]):
-    """The structured content of an answer, finished, with the JSON that it was measured by.
+class Encoded(dict[str, Any]):
+    """A finished body on its way to the transport, with the JSON it was measured by, which then is not made again."""
 
-    Whoever sends it uses that JSON, for the text and for the structured content: encoding it again, and checking and
-    copying it entry by entry on the way out, took as long as making it.
-    """
+    __slots__ = ("data",)
 
-    __slots__ = ("encoded",)
-
-    def __init__(self, content: dict[str, Any], encoded: bytes) -> None:
-        super().__init__(content)
-        self.encoded = encoded
-
-    @property
-    def text(self) -> str:
-        """The same as JSON text."""
-        return self.encoded.decode("utf-8")
+    def __init__(self, body: Mapping[str, Any], data: bytes) -> None:
+        super().__init__(body)
+        self.data = data
 
 
 class ErrorModel(WireModel):
@@ -117,23 +109,18 @@ def warning_models(notes: tuple[Note, ...]) -> list[WarningModel] | None:
     ] or None
 
 
-def error_body(error: SightlineError, metadata: Metadata) -> Body:
+def error_body(error: SightlineError, metadata: Metadata) -> dict[str, Any]:
     """The structured content of a failing tool."""
     model = ErrorModel(code=error.code.value, message=clean(error.full_message), data=dict(error.data) or None)
-    return seal({"error": to_json(model), "metadata": to_json(metadata)})
+    return {"error": to_json(model), "metadata": to_json(metadata)}
 
 
-def seal(content: dict[str, Any]) -> Body:
-    """JSON values as a finished body."""
-    return Body(content, _encoder.encode(content))
-
-
-def encode_answer(request_id: str | int, result: dict[str, Any]) -> bytes | None:
-    """The JSON-RPC response whose structured content is a finished body; None when it is something else."""
+def encode_answer(request_id: str | int, result: Mapping[str, Any]) -> bytes | None:
+    """The JSON-RPC response to a call whose structured content was encoded before; None for any other result."""
     body = result.get("structuredContent")
-    if not isinstance(body, Body):
+    if not isinstance(body, Encoded):
         return None
-    raw = {**result, "structuredContent": msgspec.Raw(body.encoded)}
+    raw = {**result, "structuredContent": msgspec.Raw(body.data)}
     return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "result": raw})
 
 
@@ -142,20 +129,20 @@ def to_json(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json", exclude_none=True, by_alias=True)
 
 
-def dump(body: dict[str, Any]) -> str:
+def dump(body: Mapping[str, Any]) -> str:
     """Compact JSON text; what is not ASCII stays readable."""
-    return _encoder.encode(body).decode("utf-8")
+    return encode(body).decode("utf-8")
 
 
-def byte_size(body: dict[str, Any]) -> int:
-    """The UTF-8 size of a body's compact JSON."""
-    return len(_encoder.encode(body))
+def encode(body: Mapping[str, Any]) -> bytes:
+    """The same in UTF-8: what is measured, and sent."""
+    return _encoder.encode(body)
 
 
 def cut_list(body: dict[str, Any], field: str, max_bytes: int) -> int:
     """Drop entries from the end of `body[field]` until the body fits; returns how many were dropped."""
     items: list[Any] = body[field]
-    excess = byte_size(body) - max_bytes
+    excess = len(encode(body)) - max_bytes
     dropped = 0
     while excess > 0 and items:
         # With its comma.

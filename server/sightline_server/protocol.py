@@ -22,8 +22,8 @@ from pydantic import ValidationError
 from sightline_core.errors import ErrorCode
 from sightline_core.version import __version__
 from sightline_server.app import Services
-from sightline_server.dispatch import UnknownToolError, call_tool
-from sightline_server.envelope import Body
+from sightline_server.dispatch import Outcome, UnknownToolError, call_tool
+from sightline_server.envelope import Encoded
 from sightline_server.schema import input_schema, output_schema
 from sightline_server.sessions.client_roots import arguments_with_roots, refresh_roots
 from sightline_server.sessions.connections import connection_of
@@ -78,7 +78,7 @@ def build_server(services: Services, scope: SessionScope) -> Server[SessionScope
             outcome = await call_tool(services, session, params.name, arguments, _reporter(context))
         except UnknownToolError as error:
             raise MCPError(types.INVALID_PARAMS, error.full_message, {"code": error.code.value}) from None
-        _finished.get().append(outcome.body)
+        _finished.get().append(outcome)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text="")], structured_content={}, is_error=outcome.is_error
         )
@@ -174,17 +174,17 @@ def error_data(code: ErrorCode, detail: Any = None) -> dict[str, Any]:
     return body
 
 
-# The body of the call under way, from its handler to the middleware around it; one list a request.
-_finished: ContextVar[list[Body]] = ContextVar("sightline_finished")
+# What the call under way came to, from its handler to the middleware around it; one list a request.
+_finished: ContextVar[list[Outcome]] = ContextVar("sightline_finished")
 
 
 async def _with_bodies(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Puts the body of a call in place of the empty one that its handler returned.
 
-    The library checks, copies and checks again every value of a result, three milliseconds for a long list; what it
-    makes of an empty result tells which fields the version of this client has.
+    The library checks and copies every value of a result several times over. What it makes of an empty one tells
+    which fields the client's version of the protocol has.
     """
-    finished: list[Body] = []
+    finished: list[Outcome] = []
     token = _finished.set(finished)
     try:
         result = await call_next(ctx)
@@ -192,11 +192,11 @@ async def _with_bodies(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
         _finished.reset(token)
     if not finished or not isinstance(result, dict):
         return result
-    (body,) = finished
+    (outcome,) = finished
     (text,) = result["content"]
-    filled = {**result, "content": [{**text, "text": body.text}]}
+    filled = {**result, "content": [{**text, "text": outcome.encoded.decode("utf-8")}]}
     if "structuredContent" in result:
-        filled["structuredContent"] = body
+        filled["structuredContent"] = Encoded(outcome.body, outcome.encoded)
     return filled
 
 

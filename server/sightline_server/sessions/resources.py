@@ -100,7 +100,7 @@ async def read_resource(services: Services, session: Session, uri: str) -> types
     if outcome.is_error:
         error = outcome.body["error"]
         raise MCPError(types.INVALID_PARAMS, error["message"], {"code": error["code"], "uri": uri})
-    content = types.TextResourceContents(uri=uri, mime_type=_JSON, text=outcome.body.text)
+    content = types.TextResourceContents(uri=uri, mime_type=_JSON, text=outcome.encoded.decode("utf-8"))
     return types.ReadResourceResult(contents=[content])
 
 
