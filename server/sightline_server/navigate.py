@@ -59,7 +59,7 @@ async def find_places(
     page = await page_of(call, places, args, tool, target.path, target.position, _options(args))
     result = PlacesResult(
         target=target_model(target),
-        locations=list(page.locations),
+        locations=page.locations,
         total=page.total,
         provenance=provenance_of(asked, found),
         next_cursor=page.next_cursor,
