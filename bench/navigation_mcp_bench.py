@@ -67,18 +67,14 @@ for order in sys.stdin:
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one symbol, in milliseconds: processor and wall time of both ways, at the median of the batches."""
+    """Of one symbol, in milliseconds of processor and of wall time, at the median of the batches.
 
-    name: str
-    places: int
-    answer_bytes: int
+    What is added is the median of differences between neighbours, so that a slow minute of the machine is in both.
+    """
+
     own: tuple[float, float]
     served: tuple[float, float]
-
-    @property
-    def added(self) -> tuple[float, float]:
-        """What serving adds."""
-        return self.served[0] - self.own[0], self.served[1] - self.own[1]
+    added: tuple[float, float]
 
 
 class Client:
@@ -147,13 +143,12 @@ async def _measure(made: Desk, client: Client, given: argparse.Namespace) -> lis
         if shown != _SHOWN or provenance != ["lsp"]:
             print(f"left out: {name}, {shown} places shown by {provenance}", file=sys.stderr)
             continue
-        own_times, served_times = await _in_turn(given.batches, own, client, request)
-        measured.append(Measured(name, places, size, own_times, served_times))
-        added = measured[-1].added
+        one = await _in_turn(given.batches, own, client, request)
+        measured.append(one)
         print(
-            f"{name:28s} {places:5d} places, {size / 1024:3.0f} KiB; processor: pool {own_times[0]:5.1f}, served"
-            f" {served_times[0]:5.1f}, added {added[0]:5.2f} ms; wall: {own_times[1]:6.1f}, {served_times[1]:6.1f},"
-            f" added {added[1]:5.2f} ms"
+            f"{name:28s} {places:5d} places, {size / 1024:3.0f} KiB; processor: pool {one.own[0]:5.1f}, served"
+            f" {one.served[0]:5.1f}, added {one.added[0]:5.2f} ms; wall: {one.own[1]:6.1f}, {one.served[1]:6.1f},"
+            f" added {one.added[1]:5.2f} ms"
         )
         if len(measured) == given.symbols:
             break
@@ -162,23 +157,28 @@ async def _measure(made: Desk, client: Client, given: argparse.Namespace) -> lis
 
 async def _in_turn(
     batches: int, own: Callable[[], Awaitable[object]], client: Client, request: dict[str, object]
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Processor and wall time of a call each way, at the median."""
-    cpu: tuple[list[float], list[float]] = ([], [])
-    wall: tuple[list[float], list[float]] = ([], [])
+) -> Measured:
+    """Both ways in turn; raises when an answer was not the language server's."""
+    rounds: list[tuple[tuple[float, float], tuple[float, float]]] = []
     for _ in range(batches):
-        begun = time.process_time()
+        begun, asked = time.process_time(), time.perf_counter()
         for _ in range(_BATCH):
-            asked = time.perf_counter()
             await own()
-            wall[0].append((time.perf_counter() - asked) * 1000)
-        between = time.process_time()
-        times, *_ = await client.ask(_BATCH, request)
-        cpu[0].append((between - begun) * 1000 / _BATCH)
-        cpu[1].append((time.process_time() - between) * 1000 / _BATCH)
-        wall[1].extend(times)
-    middle = statistics.median
-    return (middle(cpu[0]), middle(wall[0])), (middle(cpu[1]), middle(wall[1]))
+        pool = (time.process_time() - begun, time.perf_counter() - asked)
+        begun = time.process_time()
+        times, _, shown, provenance = await client.ask(_BATCH, request)
+        served = (time.process_time() - begun, sum(times) / 1000)
+        assert (shown, provenance) == (_SHOWN, ["lsp"]), (shown, provenance)
+        rounds.append((pool, served))
+
+    def middle(of: Callable[[tuple[float, float], tuple[float, float]], float]) -> float:
+        return statistics.median(of(pool, served) for pool, served in rounds) * 1000 / _BATCH
+
+    return Measured(
+        own=(middle(lambda pool, _: pool[0]), middle(lambda pool, _: pool[1])),
+        served=(middle(lambda _, served: served[0]), middle(lambda _, served: served[1])),
+        added=(middle(lambda pool, served: served[0] - pool[0]), middle(lambda pool, served: served[1] - pool[1])),
+    )
 
 
 async def _drawn(made: Desk, language: str) -> list[tuple[str, dict[str, object]]]:
