@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class SymbolKind(StrEnum):
@@ -41,16 +42,18 @@ class SymbolKind(StrEnum):
     TYPE_PARAMETER = "typeparameter"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Position:
-    """A place in a text: 1-based line, 1-based code-point column."""
+class Position(NamedTuple):
+    """A place in a text: 1-based line, 1-based code-point column; ordered as it stands there.
+
+    A tuple, as is `Range`: answers have thousands of them, and a frozen dataclass takes several times as long to
+    make, compare and hash.
+    """
 
     line: int
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """A stretch of text; `end` is exclusive, as in the language-server protocol."""
 
     start: Position

@@ -122,7 +122,7 @@ class Converter:
     def locations(self, found: list[WireLocation] | WireLocation | None) -> tuple[LspLocation, ...]:
         """Validated, without doubles, in the server's order; what is not valid is counted in `dropped`."""
         wires = [found] if isinstance(found, WireLocation) else found or []
-        places: dict[LspLocation, None] = {}
+        places: dict[tuple[str, Range], LspLocation] = {}
         for wire in self.capped(wires, self.limits.lsp_max_locations):
             uri = wire.target_uri or wire.uri
             span = wire.target_selection_range or wire.target_range if wire.target_uri else wire.range
@@ -132,8 +132,8 @@ class Converter:
             if location is None:
                 self.dropped += 1
             else:
-                places[location] = None
-        return tuple(places)
+                places.setdefault((location.path, location.range), location)
+        return tuple(places.values())
 
     def location(self, uri: str, span: WireRange, *, with_text: bool = False) -> LspLocation | None:
         """One place, or None when it cannot be shown; `with_text` for places that are shown at once, not kept."""

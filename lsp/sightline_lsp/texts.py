@@ -31,14 +31,18 @@ class Stamp:
 
 
 class FileText:
-    """One file's text with its lines, as Sightline and as language servers count them."""
+    """One file's text with its lines, as Sightline and as language servers count them.
 
-    __slots__ = ("__weakref__", "_ours", "_theirs", "stamp", "text")
+    `notes` is for whoever shows the text: what is worth keeping as long as the text is.
+    """
+
+    __slots__ = ("_ours", "_theirs", "notes", "stamp", "text")
 
     def __init__(self, text: str, stamp: Stamp | None = None) -> None:
         """`stamp` is the state of the file that the text was read from."""
         self.text = text
         self.stamp = stamp
+        self.notes: object = None
         self._ours = LineIndex(text)
         lone_cr = "\r" in text and text.count("\r") != text.count("\r\n")
         self._theirs = LineIndex(text, lone_cr=True) if lone_cr else self._ours

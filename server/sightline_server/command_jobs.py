@@ -52,8 +52,8 @@ async def run_job(
 
 def _body(job: Job, workspace: Workspace, *, full: bool) -> dict[str, Any]:
     if full:
-        return finish(index_repo.INDEX_REPO, Answer(index_repo.shown(job)), workspace, sys.maxsize)
-    return finish(sync_repo.SYNC_REPO, Answer(sync_repo.shown(job)), workspace, sys.maxsize)
+        return finish(index_repo.INDEX_REPO, Answer(index_repo.shown(job)), workspace, sys.maxsize).body
+    return finish(sync_repo.SYNC_REPO, Answer(sync_repo.shown(job)), workspace, sys.maxsize).body
 
 
 def _summary(job: Job, workspace: Workspace, seconds: float) -> tuple[str, ...]:

@@ -23,8 +23,8 @@ from sightline_core.types import Note
 from sightline_server.completeness import Facts, ToolKind, decide
 from sightline_server.envelope import (
     Metadata,
-    byte_size,
     cut_list,
+    encode,
     error_body,
     source_models,
     to_json,
@@ -43,9 +43,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the caller gets: structured content, and whether it is an error."""
+    """What the caller gets: structured content, the same as JSON, and whether it is an error."""
 
     body: dict[str, Any]
+    encoded: bytes
     is_error: bool
 
 
@@ -113,7 +114,7 @@ async def _run(
     call = Call(services, session, workspace, anyio.current_time() + deadline_s, progress)
     with anyio.move_on_after(deadline_s), _in_use(workspace), withdrawn_at_exit():
         answer = await tool.run(call, args)
-        return Outcome(finish(tool, answer, workspace, services.config.limits.max_structured_bytes), is_error=False)
+        return finish(tool, answer, workspace, services.config.limits.max_structured_bytes)
     raise SightlineError(
         ErrorCode.DEADLINE_EXCEEDED,
         f"{tool.name} did not finish within {deadline_s:g} s.",
@@ -129,13 +130,14 @@ def parse_arguments(tool: AnyTool, arguments: Mapping[str, Any] | None) -> Args:
         raise _argument_error(tool, error) from None
 
 
-def finish(tool: AnyTool, answer: Answer[Any], workspace: Workspace | None, max_bytes: int) -> dict[str, Any]:
-    """The body of an answer: result and metadata, within the byte cap."""
+def finish(tool: AnyTool, answer: Answer[Any], workspace: Workspace | None, max_bytes: int) -> Outcome:
+    """An answer with its metadata, within the byte cap."""
     body = to_json(answer.result)
     facts = answer.facts
     body["metadata"] = to_json(build_metadata(tool.kind, facts, workspace))
-    if byte_size(body) <= max_bytes or not tool.list_field:
-        return body
+    encoded = encode(body)
+    if len(encoded) <= max_bytes or not tool.list_field:
+        return Outcome(body, encoded, is_error=False)
     # Room for the warning that says what was cut.
     reserve = 256
     dropped = cut_list(body, tool.list_field, max_bytes - reserve)
@@ -143,7 +145,7 @@ def finish(tool: AnyTool, answer: Answer[Any], workspace: Workspace | None, max_
         "response_too_large", f"{dropped} entries of `{tool.list_field}` were left out to keep the answer small."
     )
     body["metadata"] = to_json(build_metadata(tool.kind, replace(facts, cuts=(*facts.cuts, cut)), workspace))
-    return body
+    return Outcome(body, encode(body), is_error=False)
 
 
 def build_metadata(kind: ToolKind, facts: Facts, workspace: Workspace | None) -> Metadata:
@@ -191,7 +193,8 @@ def _workspace(services: Services, session: Session, tool: AnyTool, args: Args) 
 
 def _failure(error: SightlineError, workspace: Workspace | None) -> Outcome:
     metadata = build_metadata(ToolKind.INDEX, Facts(failure=error.code), workspace)
-    return Outcome(error_body(error, metadata), is_error=True)
+    body = error_body(error, metadata)
+    return Outcome(body, encode(body), is_error=True)
 
 
 def _check_permission(session: Session, tool: AnyTool) -> None:

@@ -7,19 +7,22 @@ with its absolute path and nothing else. A cursor is good for exactly the list o
 from __future__ import annotations
 
 import hashlib
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import itemgetter
+from itertools import chain, groupby
+from operator import itemgetter, lt
 from typing import Annotated, Any, NamedTuple
 
 import anyio.to_thread
-from pydantic import Field
+from pydantic import Field, SkipValidation, WithJsonSchema
 
 from sightline_core.limits import DEFAULT_LIMITS, Limits
 from sightline_core.text import clean_line
-from sightline_core.types import Range
+from sightline_core.types import Position, Range
 from sightline_indexer.file_traits import FileTrait, traits_of
 from sightline_lsp.answers import LspLocation
 from sightline_lsp.texts import FileText, Texts
@@ -61,6 +64,11 @@ class Location(WireModel):
     ] = None
 
 
+# The fields of a `Location` that are known, as they leave; of its subclasses, with more.
+Row = dict[str, Any]
+Rows = Annotated[list[Row], SkipValidation, WithJsonSchema({"type": "array", "items": Location.model_json_schema()})]
+
+
 class Place(NamedTuple):
     """A place before it is shown; `root` is None outside all roots, and then `path` is absolute.
 
@@ -85,7 +93,7 @@ class Place(NamedTuple):
 class Page:
     """A part of the places, and the token for what follows."""
 
-    locations: tuple[Location, ...]
+    rows: list[Row]
     total: int
     next_cursor: str | None
 
@@ -99,36 +107,47 @@ def places_of(locations: Iterable[LspLocation]) -> list[Place]:
     """A server's locations as places."""
     names: dict[str, str] = {}
     places: list[Place] = []
+    make = Place._make
     for location in locations:
-        name = names.get(location.path)
+        path = location.path
+        name = names.get(path)
         if name is None:
-            name = names[location.path] = location.relative
-        places.append(Place(location.in_root, name, location.range, "", True, location.text))
+            name = names[path] = location.relative
+        places.append(make((location.in_root, name, location.range, "", True, location.text)))
     return places
 
 
 def grouped(places: Iterable[Place], home: str) -> list[Place]:
     """Each place once, grouped by file: the likely before the doubtful, source before tests, external ones last."""
-    files: dict[tuple[str | None, str], dict[tuple[int, int], Place]] = {}
+    files: defaultdict[tuple[Any, ...], list[Place]] = defaultdict(list)
     for place in places:
-        spots = files.setdefault((place.root, place.path), {})
-        start = place.range.start
-        at = (start.line, start.column)
-        known = spots.get(at)
-        if known is None:
-            spots[at] = place
-        elif place.role and not known.role:
-            # What a server found too is no longer doubtful.
-            spots[at] = place._replace(range=known.range, is_likely=True, file=known.file)
+        # Root and path.
+        files[place[:2]].append(place)
     groups: list[tuple[tuple[bool, bool, bool, bool, str, str], list[Place]]] = []
-    for (root, path), spots in files.items():
-        ordered = [spots[at] for at in sorted(spots)]
-        for doubtful in (False, True):
-            part = [place for place in ordered if place.is_likely is not doubtful]
+    for (root, path), found in files.items():
+        ordered = _in_order(found)
+        likely = [place for place in ordered if place.is_likely]
+        doubted = [place for place in ordered if not place.is_likely] if len(likely) < len(ordered) else []
+        for doubtful, part in ((False, likely), (True, doubted)):
             if part:
                 groups.append(((root is None, root != home, doubtful, part[0].is_test, root or "", path), part))
     groups.sort(key=itemgetter(0))
     return [place for _, part in groups for place in part]
+
+
+def _in_order(places: list[Place]) -> list[Place]:
+    """Places of one file, each start once."""
+    starts = [place.range.start for place in places]
+    if all(map(lt, starts, starts[1:])):
+        # As servers mostly answer.
+        return places
+    spots: dict[Position, Place] = {}
+    for at, place in zip(starts, places, strict=True):
+        known = spots.setdefault(at, place)
+        if known is not place and place.role and not known.role:
+            # What a server found too is no longer doubtful.
+            spots[at] = place._replace(range=known.range, is_likely=True, file=known.file)
+    return [spots[at] for at in sorted(spots)]
 
 
 async def page_of(call: Call, places: Sequence[Place], args: PageArgs, *question: object) -> Page:
@@ -139,6 +158,8 @@ async def page_of(call: Call, places: Sequence[Place], args: PageArgs, *question
 
 def page_bounds(places: Sequence[Place], args: PageArgs, *question: object) -> tuple[slice, str | None]:
     """Which part of `places` is asked for, and the token for the next; raises `invalid_input`."""
+    if not args.cursor and len(places) <= args.limit:
+        return slice(0, args.limit), None
     generation = _fingerprint(places)
     key = question_key(*question)
     offset = decode_cursor(args.cursor, generation, key)
@@ -147,27 +168,29 @@ def page_bounds(places: Sequence[Place], args: PageArgs, *question: object) -> t
     return slice(offset, following), token
 
 
-async def show(call: Call, places: Sequence[Place]) -> tuple[Location, ...]:
-    """Places with text and symbols, in one thread, each root from one snapshot."""
+async def show(call: Call, places: Sequence[Place]) -> list[Row]:
+    """Places as rows with text and symbols, in one thread, each root from one snapshot."""
     home, services = call.require_workspace(), call.services
     texts = services.language_servers.pool.texts
     return await anyio.to_thread.run_sync(_show_all, tuple(places), home, services.workspaces, texts, call.limits)
 
 
 def _fingerprint(places: Sequence[Place]) -> int:
-    starts = [(place.root, place.path, place.range.start) for place in places]
-    text = "\0".join([f"{root}\0{path}\0{start.line}\0{start.column}" for root, path, start in starts])
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
+    digest = hashlib.blake2b(digest_size=8)
+    for (root, path), group in groupby(places, key=itemgetter(0, 1)):
+        starts = array("q", chain.from_iterable([place.range.start for place in group]))
+        digest.update(f"{root}\0{path}\0{len(starts)}\0".encode("utf-8", "surrogatepass"))
+        digest.update(starts.tobytes())
     return int.from_bytes(digest.digest(), "big")
 
 
 def _show_all(
     places: Sequence[Place], home: Workspace, workspaces: Workspaces, texts: Texts, limits: Limits
-) -> tuple[Location, ...]:
+) -> list[Row]:
     files: dict[tuple[str | None, str], list[int]] = {}
     for number, place in enumerate(places):
         files.setdefault((place.root, place.path), []).append(number)
-    shown: list[Location | None] = [None] * len(places)
+    rows: list[Row] = [{}] * len(places)
     with ExitStack() as stack:
         readers: dict[str, RootReader] = {}
         for (root, path), numbers in files.items():
@@ -179,8 +202,8 @@ def _show_all(
                 file = readers[root].read(path, places[numbers[0]].file)
             common = _common(places[numbers[0]], home.path)
             for number in numbers:
-                shown[number] = _location(places[number], common, file, limits)
-    return tuple(location for location in shown if location is not None)
+                rows[number] = _row(places[number], common, file, limits)
+    return rows
 
 
 @lru_cache(maxsize=4096)
@@ -188,9 +211,9 @@ def _is_test_path(path: str) -> bool:
     return FileTrait.TEST in traits_of(path, b"")
 
 
-def _common(place: Place, home: str) -> dict[str, Any]:
+def _common(place: Place, home: str) -> Row:
     """What all locations of a file say alike."""
-    common: dict[str, Any] = {"path": place.path}
+    common: Row = {"path": place.path}
     if place.root is None:
         common["external"] = True
     elif place.root != home:
@@ -200,20 +223,19 @@ def _common(place: Place, home: str) -> dict[str, Any]:
     return common
 
 
-def _location(place: Place, common: dict[str, Any], file: Surroundings | None, limits: Limits) -> Location:
-    start, end = place.range.start, place.range.end
-    line, column = start.line, start.column
-    return Location(
-        **common,
-        line=line,
-        column=column,
-        end_line=end.line,
-        end_column=end.column,
-        text=cut_line(file.line(line), column, limits) or None if file is not None else None,
-        symbol=file.symbol_at(line) or None if file is not None else None,
-        role=place.role or None,
-        doubtful=None if place.is_likely else True,
-    )
+def _row(place: Place, common: Row, file: Surroundings | None, limits: Limits) -> Row:
+    (line, column), (end_line, end_column) = place.range
+    row = {**common, "line": line, "column": column, "end_line": end_line, "end_column": end_column}
+    if file is not None:
+        if text := cut_line(file.line(line), column, limits):
+            row["text"] = text
+        if symbol := file.symbol_at(line):
+            row["symbol"] = symbol
+    if place.role:
+        row["role"] = place.role
+    if not place.is_likely:
+        row["doubtful"] = True
+    return row
 
 
 def cut_line(line: str, column: int, limits: Limits) -> str:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from sightline_lsp.answers import LspLocation, Reply
 from sightline_lsp.pool import Pool
-from sightline_server.locations import Location, PageArgs, Place, grouped, page_of, places_of
+from sightline_server.locations import PageArgs, Place, Rows, grouped, page_of, places_of
 from sightline_server.lsp_question import Asked, ask, facts_of
 from sightline_server.next_actions import NextAction
 from sightline_server.syntactic import Found
@@ -33,8 +33,10 @@ class PlacesArgs(TargetArgs, PageArgs):
 class PlacesResult(Result):
     """Places, grouped by file."""
 
+    as_rows = frozenset({"locations"})
+
     target: TargetModel
-    locations: list[Location]
+    locations: Rows
     total: int
     provenance: Provenance
     next_cursor: str | None = None
@@ -59,7 +61,7 @@ async def find_places(
     page = await page_of(call, places, args, tool, target.path, target.position, _options(args))
     result = PlacesResult(
         target=target_model(target),
-        locations=list(page.locations),
+        locations=page.rows,
         total=page.total,
         provenance=provenance_of(asked, found),
         next_cursor=page.next_cursor,

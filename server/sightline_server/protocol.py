@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from importlib import resources
 from typing import Any, Protocol, cast
@@ -21,8 +22,8 @@ from pydantic import ValidationError
 from sightline_core.errors import ErrorCode
 from sightline_core.version import __version__
 from sightline_server.app import Services
-from sightline_server.dispatch import UnknownToolError, call_tool
-from sightline_server.envelope import dump
+from sightline_server.dispatch import Outcome, UnknownToolError, call_tool
+from sightline_server.envelope import Encoded
 from sightline_server.schema import input_schema, output_schema
 from sightline_server.sessions.client_roots import arguments_with_roots, refresh_roots
 from sightline_server.sessions.connections import connection_of
@@ -77,10 +78,9 @@ def build_server(services: Services, scope: SessionScope) -> Server[SessionScope
             outcome = await call_tool(services, session, params.name, arguments, _reporter(context))
         except UnknownToolError as error:
             raise MCPError(types.INVALID_PARAMS, error.full_message, {"code": error.code.value}) from None
+        _finished.get().append(outcome)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=dump(outcome.body))],
-            structured_content=outcome.body,
-            is_error=outcome.is_error,
+            content=[types.TextContent(type="text", text="")], structured_content={}, is_error=outcome.is_error
         )
 
     async def on_roots_changed(context: Context, _params: types.NotificationParams | None) -> None:
@@ -115,7 +115,7 @@ def build_server(services: Services, scope: SessionScope) -> Server[SessionScope
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, on_set_level)
     serve_resources(server, services, scope)
     # The library's tracing middleware is replaced: nothing here exports traces, and it costs every message.
-    server.middleware = [_with_error_codes]
+    server.middleware = [_with_error_codes, _with_bodies]
     return server
 
 
@@ -172,6 +172,32 @@ def error_data(code: ErrorCode, detail: Any = None) -> dict[str, Any]:
     if detail not in (None, ""):
         body["detail"] = detail
     return body
+
+
+# What the call under way came to, from its handler to the middleware around it; one list a request.
+_finished: ContextVar[list[Outcome]] = ContextVar("sightline_finished")
+
+
+async def _with_bodies(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Puts the body of a call in place of the empty one that its handler returned.
+
+    The library checks and copies every value of a result several times over. What it makes of an empty one tells
+    which fields the client's version of the protocol has.
+    """
+    finished: list[Outcome] = []
+    token = _finished.set(finished)
+    try:
+        result = await call_next(ctx)
+    finally:
+        _finished.reset(token)
+    if not finished or not isinstance(result, dict):
+        return result
+    (outcome,) = finished
+    (text,) = result["content"]
+    filled = {**result, "content": [{**text, "text": outcome.encoded.decode("utf-8")}]}
+    if "structuredContent" in result:
+        filled["structuredContent"] = Encoded(outcome.body, outcome.encoded)
+    return filled
 
 
 async def _with_error_codes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sightline_server.hierarchies import Prepare, Relative, Step, walk_server
-from sightline_server.locations import Location, PageArgs, page_bounds, show
+from sightline_server.locations import Location, PageArgs, Row, page_bounds, show
 from sightline_server.lsp_question import facts_of
 from sightline_server.navigate import Provenance
 from sightline_server.syntactic_hierarchies import Relatives, relatives_by_name
@@ -75,9 +75,9 @@ def _merged(by_server: Iterable[Relative], by_name: Iterable[Relative]) -> list[
     return sorted(unique.values(), key=lambda relative: (relative.direction, relative.depth, relative.place.is_test))
 
 
-def _model(relative: Relative, at: Location) -> RelativeModel:
+def _model(relative: Relative, at: Row) -> RelativeModel:
     return RelativeModel(
-        **at.model_dump(),
+        **at,
         name=relative.name,
         kind=relative.kind.value,
         direction=relative.direction,

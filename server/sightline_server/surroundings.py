@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 from sightline_core.errors import SightlineError
 from sightline_indexer.store import Snapshot
@@ -38,24 +38,21 @@ class _Spans:
 
 
 _NONE = _Spans(0, (), ())
-# A text is dropped when the file is no longer what it was, and its spans with it.
-_kept: WeakKeyDictionary[FileText, _Spans] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What is around the places of one file."""
 
-    _text: FileText
-    _spans: _Spans
+    text: FileText
+    spans: _Spans
 
     def line(self, number: int) -> str:
         """A line as it is in the file, empty outside of it."""
-        return self._text.lines.line(number)
+        return self.text.lines.line(number)
 
     def symbol_at(self, line: int) -> str:
         """The qualified name of the innermost definition around a line, empty when there is none."""
-        return self._spans.innermost(line)
+        return self.spans.innermost(line)
 
 
 class RootReader:
@@ -84,9 +81,10 @@ class RootReader:
         snapshot = self._open_snapshot()
         if snapshot is None:
             return _NONE
-        kept = _kept.get(text)
-        if kept is None or kept.generation != snapshot.generation:
-            kept = _kept[text] = _read_spans(snapshot, path, text)
+        kept = text.notes
+        # A text is dropped when the file is no longer what it was, and its spans with it.
+        if not isinstance(kept, _Spans) or kept.generation != snapshot.record.generation:
+            kept = text.notes = _read_spans(snapshot, path, text)
         return kept
 
     def _open_snapshot(self) -> Snapshot | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 import anyio.to_thread
@@ -134,6 +135,7 @@ def readable_path(root: RepoRoot, text: str) -> RepoPath:
     return path
 
 
+@lru_cache(maxsize=4096)
 def may_hold_secrets(relative: str) -> bool:
     """True for files whose content is never shown."""
     folder, _, name = relative.rpartition("/")

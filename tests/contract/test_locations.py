@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sightline_server.locations import Location
 from support.fake_pool import QUICK, table
 from support.index_kit import write_tree
 from support.navigation_kit import Desk, desk
@@ -46,6 +47,7 @@ async def places(made: Desk) -> list[dict[str, Any]]:
 async def test_a_place_in_another_root_names_the_root(tmp_path: Path) -> None:
     async with answering(tmp_path, (tmp_path / "b" / "other.py").as_uri()) as made:
         (found,) = await places(made)
+    Location.model_validate(found)
     assert (found["path"], found["root"]) == ("other.py", str((tmp_path / "b").resolve()))
     assert (found["text"], found["symbol"]) == ("def gamma(): pass", "gamma")
 
@@ -54,6 +56,7 @@ async def test_a_place_in_another_root_names_the_root(tmp_path: Path) -> None:
 async def test_a_place_outside_all_roots_has_no_text(tmp_path: Path, name: str) -> None:
     async with answering(tmp_path, (tmp_path / name).as_uri()) as made:
         (found,) = await places(made)
+    Location.model_validate(found)
     assert found["external"] is True
     assert os.path.isabs(found["path"])
     assert not {"text", "symbol", "root"} & set(found)
@@ -88,3 +91,12 @@ async def test_the_enclosing_symbol_is_the_one_of_the_index_as_it_is_now(tmp_pat
             await made.ask("sync_repo", wait=True, workspace=str(tmp_path / "b"))
             (found,) = await places(made)
             assert (found["text"], found["symbol"]) == (f"def {name}(): pass", name)
+
+
+async def test_every_field_of_a_place_by_name_is_one_of_the_schema(tmp_path: Path) -> None:
+    write_tree(tmp_path / "a", {"main.py": "def alpha(): pass\nalpha()\n", "tests/test_it.py": "alpha = 1\nalpha\n"})
+    async with desk(tmp_path, tmp_path / "a", limits=QUICK, language_servers={"python": ()}) as made:
+        found = await places(made)
+    assert {name for row in found for name in row} >= {"role", "text", "is_test", "doubtful"}
+    for row in found:
+        assert Location.model_validate(row).model_dump(exclude_none=True) == row

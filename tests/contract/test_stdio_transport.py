@@ -77,6 +77,25 @@ def test_a_bad_line_gets_an_error_and_the_session_goes_on(config: Config) -> Non
         assert process.wait(20) == 0
 
 
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18"])
+def test_the_text_of_an_answer_is_its_structured_content_to_the_letter(config: Config, version: str) -> None:
+    greeting = {**INITIALIZE, "params": {**INITIALIZE["params"], "protocolVersion": version}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "index_status"}}
+    with start(config) as process:
+        assert ask(process, json.dumps(greeting).encode())["result"]["protocolVersion"] == version
+        assert process.stdin is not None
+        process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        result = ask(process, json.dumps(call).encode())["result"]
+        (content,) = result["content"]
+        assert content["type"] == "text"
+        assert not result["isError"]
+        body = result["structuredContent"]
+        assert body["metadata"]["workspace"]
+        assert content["text"] == json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        process.stdin.close()
+        assert process.wait(20) == 0
+
+
 def test_a_line_over_the_limit_is_refused_without_being_kept() -> None:
     splitter = LineSplitter(max_bytes=10)
     assert splitter.feed(b"a" * 8) == []

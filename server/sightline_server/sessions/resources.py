@@ -21,7 +21,6 @@ from sightline_core.errors import ErrorCode
 from sightline_indexer.store import Snapshot
 from sightline_server.app import Services
 from sightline_server.dispatch import answer_call
-from sightline_server.envelope import dump
 from sightline_server.freshness import NoSnapshot, read
 from sightline_server.sessions.announcer import DIAGNOSTICS_PREFIX
 from sightline_server.sessions.session import Session
@@ -101,7 +100,7 @@ async def read_resource(services: Services, session: Session, uri: str) -> types
     if outcome.is_error:
         error = outcome.body["error"]
         raise MCPError(types.INVALID_PARAMS, error["message"], {"code": error["code"], "uri": uri})
-    content = types.TextResourceContents(uri=uri, mime_type=_JSON, text=dump(outcome.body))
+    content = types.TextResourceContents(uri=uri, mime_type=_JSON, text=outcome.encoded.decode("utf-8"))
     return types.ReadResourceResult(contents=[content])
 
 

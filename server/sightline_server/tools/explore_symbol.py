@@ -24,7 +24,7 @@ from sightline_server.definitions import (
 )
 from sightline_server.envelope import WireModel, dump, to_json
 from sightline_server.hierarchies import Relative, Walk, walk_server
-from sightline_server.locations import Location, Place, grouped, places_of, show
+from sightline_server.locations import Location, Place, Row, grouped, places_of, show
 from sightline_server.lsp_question import Asked, ask, facts_of
 from sightline_server.navigate import Provenance
 from sightline_server.next_actions import NextAction
@@ -171,8 +171,8 @@ def _callers(gathered: _Gathered, bound: int) -> list[Relative]:
     return sorted(unique.values(), key=lambda item: (item.place.is_test, item.place.path))[:bound]
 
 
-def _caller(relative: Relative, at: Location) -> CallerModel:
-    return CallerModel(**at.model_dump(), name=relative.name, call_lines=list(relative.sites) or None)
+def _caller(relative: Relative, at: Row) -> CallerModel:
+    return CallerModel(**at, name=relative.name, call_lines=list(relative.sites) or None)
 
 
 def _summary(places: list[Place], home: str, bound: int) -> ReferencesModel:

@@ -44,10 +44,7 @@ async def run(call: Call, args: TargetArgs) -> Answer[GetDocumentHighlightsResul
     by_name = Found() if asked.is_sure or places else await highlights_by_name(call, target)
     places += by_name.places
     shown = await show(call, places)
-    highlights = [
-        HighlightModel(**at.model_dump(), kind=kinds.get(place.range))
-        for at, place in zip(shown, places, strict=True)
-    ]
+    highlights = [HighlightModel(**at, kind=kinds.get(place.range)) for at, place in zip(shown, places, strict=True)]
     result = GetDocumentHighlightsResult(
         target=target_model(target),
         highlights=highlights,

@@ -6,19 +6,14 @@ line that is no message gets an error reply, and a line is never larger than its
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
-import select
-import stat
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
 import anyio
-import anyio.lowlevel
 import mcp_types as types
 from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
@@ -27,13 +22,14 @@ from pydantic import ValidationError
 from sightline_core.errors import ErrorCode
 from sightline_core.limits import Limits
 from sightline_server.app import Services
+from sightline_server.envelope import encode_answer
 from sightline_server.protocol import error_data, single_session
 from sightline_server.sessions.session import Session, TransportKind
+from sightline_server.transports.descriptors import is_gone, quick_sink, read_chunk, write_all
 from sightline_server.transports.lines import LineSplitter, claimed_streams
 
 logger = logging.getLogger(__name__)
 
-_CHUNK_BYTES = 64 * 1024
 _EXCERPT_CHARS = 200
 
 
@@ -101,6 +97,15 @@ def _request_id(line: bytes) -> str | int | None:
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
+def encode_message(message: types.JSONRPCMessage) -> bytes:
+    """A message as its JSON; that of a finished body is used as it is."""
+    if isinstance(message, types.JSONRPCResponse):
+        answer = encode_answer(message.id, message.result)
+        if answer is not None:
+            return answer
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode("utf-8")
+
+
 def error_reply(bad: BadLine) -> SessionMessage:
     """The JSON-RPC error for a bad line."""
     return SessionMessage(
@@ -156,15 +161,15 @@ async def message_streams(source: int, sink: int, limits: Limits) -> AsyncGenera
                         unanswered.read(parsed)
                         await inbound_send.send(parsed)
                 # The library drops what is under way at the end of input; `echo … | sightline` wants its answers.
-                if not _is_gone(source):
+                if not is_gone(source):
                     await unanswered.drain(limits.stdin_drain_s)
 
     async def write() -> None:
-        async with outbound_receive:
-            async for message in outbound_receive:
-                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await _write_all(sink, text.encode("utf-8") + b"\n")
-                unanswered.written(message)
+        with quick_sink(sink) as opened:
+            async with outbound_receive:
+                async for message in outbound_receive:
+                    await write_all(opened, encode_message(message.message) + b"\n")
+                    unanswered.written(message)
 
     async with anyio.create_task_group() as group:
         group.start_soon(_quiet, read)
@@ -176,7 +181,7 @@ async def message_streams(source: int, sink: int, limits: Limits) -> AsyncGenera
 
 async def _messages(source: int, limits: Limits) -> AsyncGenerator[SessionMessage | BadLine, None]:
     splitter = LineSplitter(limits.max_message_bytes)
-    while chunk := await _read_chunk(source):
+    while chunk := await read_chunk(source):
         for line in splitter.feed(chunk):
             parsed = parse_line(line, limits)
             if isinstance(parsed, BadLine):
@@ -191,37 +196,3 @@ async def _quiet(task: Any) -> None:
         await task()
     except (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError, ConnectionResetError):
         logger.debug("the client closed its streams")
-
-
-async def _read_chunk(source: int) -> bytes:
-    try:
-        await _until_ready(anyio.wait_readable, source)
-        return os.read(source, _CHUNK_BYTES)
-    except OSError as error:
-        logger.debug("standard input ended: %s", error)
-        return b""
-
-
-async def _write_all(sink: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        await _until_ready(anyio.wait_writable, sink)
-        # A ready pipe takes this much without blocking, so a client that stopped reading never stops the loop.
-        with contextlib.suppress(BlockingIOError):
-            view = view[os.write(sink, view[: select.PIPE_BUF if os.get_blocking(sink) else _CHUNK_BYTES]) :]
-
-
-def _is_gone(source: int) -> bool:
-    """True when the other end of a socket is closed both ways: nobody will read an answer."""
-    poller = select.poll()
-    poller.register(source, 0)
-    return stat.S_ISSOCK(os.fstat(source).st_mode) and any(event & select.POLLHUP for _, event in poller.poll(0))
-
-
-async def _until_ready(wait: Callable[[int], Awaitable[None]], descriptor: int) -> None:
-    # No threads: one that blocks on a silent client would outlive every signal.
-    try:
-        await wait(descriptor)
-    except PermissionError:
-        # A regular file cannot be waited for and never blocks.
-        await anyio.lowlevel.checkpoint()

@@ -16,9 +16,9 @@ from sightline_server.completeness import Facts, ToolKind
 from sightline_server.dispatch import build_metadata, finish
 from sightline_server.envelope import (
     Metadata,
-    byte_size,
     cut_list,
     dump,
+    encode,
     error_body,
     source_models,
     to_json,
@@ -54,7 +54,7 @@ TOOL = Tool(
 
 
 def answer(items: list[str], facts: Facts | None = None) -> dict[str, Any]:
-    return finish(TOOL, Answer(ListResult(items=items), facts or Facts()), None, CAP)
+    return finish(TOOL, Answer(ListResult(items=items), facts or Facts()), None, CAP).body
 
 
 def test_the_cap_is_48_kib() -> None:
@@ -71,7 +71,7 @@ def test_an_answer_below_the_cap_is_left_alone() -> None:
 @pytest.mark.parametrize("item", ["x" * 100, "é" * 100, "😀" * 100, '"\\\n' * 40, "x" * 60_000])
 def test_an_answer_over_the_cap_is_cut_from_the_end_and_says_so(item: str) -> None:
     body = answer([f"{number} {item}" for number in range(2000)])
-    assert byte_size(body) <= CAP
+    assert len(encode(body)) <= CAP
     assert [entry.split(" ", 1)[0] for entry in body["items"]] == [str(n) for n in range(len(body["items"]))]
     assert body["metadata"]["result_completeness"] == "truncated"
     assert [warning["code"] for warning in body["metadata"]["warnings"]] == ["response_too_large"]
@@ -92,11 +92,11 @@ def test_cutting_drops_as_little_as_needed(items: list[str], max_bytes: int) -> 
     dropped = cut_list(body, "items", max_bytes)
     kept = len(items) - dropped
     assert body["items"] == items[:kept]
-    if byte_size({"items": [], "other": 1}) <= max_bytes:
-        assert byte_size(body) <= max_bytes
+    if len(encode({"items": [], "other": 1})) <= max_bytes:
+        assert len(encode(body)) <= max_bytes
     if dropped > 1:
         # The byte of a comma is the only slack.
-        assert byte_size({"items": items[: kept + 1], "other": 1}) > max_bytes - 1
+        assert len(encode({"items": items[: kept + 1], "other": 1})) > max_bytes - 1
 
 
 def test_unknown_fields_are_omitted_not_null() -> None:
