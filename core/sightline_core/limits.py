@@ -131,6 +131,7 @@ class Limits:
     worker_stall_s: float = 30.0
     worker_idle_s: float = 300.0
     racy_stat_ms: int = 2_000
+    racy_fine_stat_ms: int = 50
     write_lock_poll_ms: int = 50
     write_lock_wait_s: float = 3_600.0
     stale_check_age_s: float = 30.0
