@@ -154,6 +154,10 @@ class Definitions:
         found = self.holding(file_ids, (prefix,), every=True, accepts=begins)
         return sorted(found, key=lambda item: (fold(item.name), *_place(item.row)))
 
+    def expect(self, file_ids: Sequence[int]) -> None:
+        """Unpack files together that will be asked for one by one."""
+        self._unpack(file_ids)
+
     def around(self, file_id: int, line: int) -> Symbol | None:
         """The innermost definition whose lines hold `line`, without its signature and doc line."""
         outline = self._outline(file_id)

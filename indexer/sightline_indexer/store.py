@@ -227,6 +227,11 @@ class Snapshot:
         with reading():
             return self._definitions.holding(file_ids, parts, every=True, accepts=has_all)
 
+    def expect_definitions(self, file_ids: Sequence[int]) -> None:
+        """Say whose definitions will be asked for, so that they are read at once; changes no answer."""
+        with reading():
+            self._definitions.expect(file_ids)
+
     def symbol_around(self, file_id: int, line: int) -> Symbol | None:
         """The innermost definition of a file that spans a line, without its signature and doc line."""
         with reading():

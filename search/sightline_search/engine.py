@@ -267,6 +267,8 @@ def _hits(
 ) -> tuple[list[Hit], int]:
     """A page of results from `offset` on, and where the next one begins."""
     explained = _explained(work, answer, offset) if work.options.explain else {}
+    page = [entry for entry, _ in answer.entries[offset : offset + work.options.limit]]
+    work.snapshot.expect_definitions([entry.file.file_id for entry in page if isinstance(entry, RankedFile)])
     hits: list[Hit] = []
     at = offset
     while at < len(answer.entries) and len(hits) < work.options.limit:
