@@ -119,17 +119,9 @@ class Definitions:
         ]
 
     def holding(
-        self,
-        file_ids: Iterable[int],
-        pieces: Sequence[str],
-        *,
-        every: bool = False,
-        accepts: Callable[[str], bool] | None = None,
+        self, file_ids: Iterable[int], pieces: Sequence[str], accepts: Callable[[str], bool]
     ) -> list[NamedRow]:
-        """The definitions of some files whose name holds one of some pieces, or `every` one, in any case.
-
-        With `accepts` only those whose name it lets through.
-        """
+        """The definitions of some files whose name holds every piece, in any case, and is accepted."""
         wanted = list(file_ids)
         self._unpack(wanted)
         facts = self._cache.facts_of(self._sql, set(wanted))
@@ -139,10 +131,20 @@ class Definitions:
             file, outline = facts.get(file_id), self._outline(file_id)
             if file is None:
                 continue
-            for ordinal in outline.holding(folded, every=every):
-                if accepts is None or accepts(outline.names[ordinal]):
+            for ordinal in outline.holding(folded, every=True):
+                if accepts(outline.names[ordinal]):
                     found.append(_named_row(file, outline, ordinal))
         return found
+
+    def names_holding(self, file_id: int, pieces: Sequence[str]) -> list[tuple[int, str, int]]:
+        """Number, name and kind of a file's definitions whose name holds one of some folded pieces."""
+        outline = self._outline(file_id)
+        names, kinds = outline.names, outline.kinds
+        return [(ordinal, names[ordinal], kinds[ordinal]) for ordinal in outline.holding(pieces)]
+
+    def row_at(self, file: FileFacts, ordinal: int) -> DefinitionRow:
+        """A definition of a file by its number there."""
+        return _named_row(file, self._outline(file.file_id), ordinal).row
 
     def beginning(self, file_ids: Iterable[int], prefix: str) -> list[NamedRow]:
         """The definitions of some files whose name begins with `prefix` in any case, by name, path and place."""
@@ -151,7 +153,7 @@ class Definitions:
         def begins(name: str) -> bool:
             return fold(name).startswith(wanted)
 
-        found = self.holding(file_ids, (prefix,), every=True, accepts=begins)
+        found = self.holding(file_ids, (prefix,), begins)
         return sorted(found, key=lambda item: (fold(item.name), *_place(item.row)))
 
     def expect(self, file_ids: Sequence[int]) -> None:

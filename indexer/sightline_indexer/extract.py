@@ -26,7 +26,6 @@ from sightline_indexer.words import WordSplitter, fold
 
 _DIGEST_BYTES = 16
 _HEAD_BYTES = 8192
-_COARSE_NS = 1_000_000
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.ENXIO)
 
 # Entries, the signature and doc line of each, and what went wrong.
@@ -145,21 +144,14 @@ class Extractor:
         problem = Problem.SYMBOL_LIMIT if extraction.truncated else Problem.NONE
         return extraction.entries, extraction.texts, problem
 
-    def _tick_ns(self, mtime_ns: int) -> int:
-        """How long a file may be changed again without another time: such a stat proves nothing later.
-
-        File systems that count in seconds say so by a time of whole ones; all others follow the ticks of the kernel.
-        """
-        is_fine = mtime_ns % _COARSE_NS != 0
-        return (self._limits.racy_fine_stat_ms if is_fine else self._limits.racy_stat_ms) * 1_000_000
-
     def _read(self, path: str) -> _Read | None:
         descriptor = open_beneath(self._root, path, follow_links=False)
         try:
             info = os.fstat(descriptor)
             if not stat.S_ISREG(info.st_mode):
                 return None
-            racy = info.st_mtime_ns > time.time_ns() - self._tick_ns(info.st_mtime_ns)
+            # A file may be changed again within the same tick of its clock; such a stat proves nothing later.
+            racy = info.st_mtime_ns > time.time_ns() - self._limits.racy_stat_ms * 1_000_000
             if info.st_size > self._limits.max_file_bytes:
                 return _Read(b"", info, racy)
             return _Read(_read_all(descriptor, info.st_size, self._limits.max_file_bytes), info, racy)

@@ -52,9 +52,12 @@ class Difference:
         return not (self.added or self.changed or self.removed)
 
 
+_SECOND_NS = 1_000_000_000
+
+
 @dataclass(slots=True)
 class Tally:
-    """What the passes of a job have done so far."""
+    """What the passes of a job have done so far; `read` are the paths whose content was looked at."""
 
     scanned: int = 0
     total: int = 0
@@ -62,6 +65,8 @@ class Tally:
     changed: int = 0
     symbols: int = 0
     skipped: Counter[str] = field(default_factory=Counter[str])
+    read: set[str] = field(default_factory=set[str])
+    began_ns: int = field(default_factory=time.time_ns)
 
     def counters(self) -> Counters:
         """For the progress board."""
@@ -94,7 +99,7 @@ def run_pass(work: Pass, scope: Scope, tally: Tally) -> None:
         gone = [path for path in known if path not in found]
     for path in gone:
         tally.changed += work.writer.remove(path)
-    tasks = list(_tasks(found, known, reread=scope.reread))
+    tasks = list(tasks_of(found, known, tally, work.limits, reread=scope.reread))
     if work.was_complete:
         # A first index finds everything added, which is no news to anyone.
         _tell(work, tasks, known, gone)
@@ -172,13 +177,31 @@ def _stat(root: RepoRoot, path: str) -> os.stat_result | None:
         return None
 
 
-def _tasks(found: Mapping[str, FoundFile], known: Mapping[str, KnownFile], *, reread: bool) -> Iterator[SizedTask]:
+def tasks_of(
+    found: Mapping[str, FoundFile], known: Mapping[str, KnownFile], tally: Tally, limits: Limits, *, reread: bool
+) -> Iterator[SizedTask]:
+    """The files of a tree that must be read."""
     for path, file in found.items():
         old = known.get(path)
         if old is None:
             yield SizedTask(Task(path), file.size)
-        elif reread or is_changed(old, file):
+        elif reread or (is_changed(old, file) and not _was_just_read(old, file, tally, limits)):
             yield SizedTask(Task(path, old.digest), file.size)
+
+
+def _was_just_read(old: KnownFile, file: FoundFile, tally: Tally, limits: Limits) -> bool:
+    """Whether this job has read a file as it is, and the watcher tells of the change that it was read for.
+
+    Only where times are finer than seconds, and for changes from before the job; a later job looks again.
+    """
+    same = (old.size, old.mtime_ns, old.inode) == (file.size, file.mtime_ns, file.inode)
+    is_fine = file.mtime_ns % _SECOND_NS != 0
+    return (
+        same
+        and is_fine
+        and file.relative in tally.read
+        and file.mtime_ns < tally.began_ns - limits.racy_fine_stat_ms * 1_000_000
+    )
 
 
 def is_changed(old: KnownFile, file: FoundFile) -> bool:
@@ -209,6 +232,7 @@ def _take(work: Pass, answer: Answer, found: Mapping[str, FoundFile], tally: Tal
     for file in answer.files:
         tally.parsed += 1
         tally.symbols += file.symbol_count
+        tally.read.add(file.path)
         if file.outcome is Outcome.UNCHANGED:
             work.writer.touch(file)
         elif file.outcome is Outcome.INDEXED or (

@@ -212,10 +212,15 @@ class Snapshot:
         }
         return [whole.get((r.file_id, r.symbol.range.start, r.symbol.name), r) for r in records]
 
-    def rows_holding(self, file_ids: Iterable[int], pieces: Sequence[str]) -> list[NamedRow]:
-        """The definitions of some files whose name holds one of some pieces, in any case; all when there are none."""
+    def names_holding(self, file_id: int, pieces: Sequence[str]) -> list[tuple[int, str, int]]:
+        """Number, name and stored kind of the definitions whose name holds a folded piece; all without pieces."""
         with reading():
-            return self._definitions.holding(file_ids, pieces)
+            return self._definitions.names_holding(file_id, pieces)
+
+    def row_at(self, file: FileFacts, ordinal: int) -> DefinitionRow:
+        """A definition of a file by its number there."""
+        with reading():
+            return self._definitions.row_at(file, ordinal)
 
     def rows_with_parts(self, file_ids: Iterable[int], parts: Sequence[str]) -> list[NamedRow]:
         """The definitions of some files whose name has all of some parts, each as a part or a whole word."""
@@ -225,7 +230,7 @@ class Snapshot:
             return wanted.issubset(word_parts(name))
 
         with reading():
-            return self._definitions.holding(file_ids, parts, every=True, accepts=has_all)
+            return self._definitions.holding(file_ids, parts, has_all)
 
     def expect_definitions(self, file_ids: Sequence[int]) -> None:
         """Say whose definitions will be asked for, so that they are read at once; changes no answer."""

@@ -129,16 +129,16 @@ class PlaceFinder:
         return place.matches if place is not None else 0
 
     def _best_symbol(self, file: FileFacts) -> DefinitionRow | None:
-        best: DefinitionRow | None = None
+        best: int | None = None
         best_score = 0.0 if self._kind is not None else self._total * _NAME_SHARE
         pieces = () if self._kind is not None else self._pieces
-        for name, row in self._snapshot.rows_holding([file.file_id], pieces):
-            if self._kind is not None and stored_kind(row.kind) is not self._kind:
+        for ordinal, name, kind in self._snapshot.names_holding(file.file_id, pieces):
+            if self._kind is not None and stored_kind(kind) is not self._kind:
                 continue
             score = self._name_score(name)
             if score > best_score or (best is None and self._kind is not None):
-                best, best_score = row, score
-        return best
+                best, best_score = ordinal, score
+        return None if best is None else self._snapshot.row_at(file, best)
 
     def _name_score(self, name: str) -> float:
         whole, parts = _split_name(name)

@@ -7,7 +7,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -166,17 +165,3 @@ def test_deep_and_strange_files_are_extracted_or_listed(tmp_path: Path, seed: in
     assert {file.outcome for file in files.values()} == {Outcome.INDEXED}
     assert Outline(files["bom.py"].outline).names == ["f"]
     assert Outline(files["utf16.py"].outline).names == ["g"]
-
-
-@pytest.mark.parametrize(
-    ("age_s", "fraction_ns", "racy"),
-    [(600, 123_456_789, False), (600, 0, True), (10, 123_456_789, True), (7200, 0, False)],
-)
-def test_a_stat_proves_nothing_while_the_clock_of_its_file_system_may_stand(
-    tmp_path: Path, age_s: int, fraction_ns: int, racy: bool
-) -> None:
-    write_tree(tmp_path, {"a.py": "x = 1\n"})
-    seconds = int(time.time()) - age_s
-    os.utime(tmp_path / "a.py", ns=(0, seconds * 1_000_000_000 + fraction_ns))
-    limits = replace(DEFAULT_LIMITS, racy_stat_ms=3_600_000, racy_fine_stat_ms=60_000)
-    assert extract_all(tmp_path, ["a.py"], limits=limits)["a.py"].racy is racy
