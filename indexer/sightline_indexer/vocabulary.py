@@ -39,6 +39,7 @@ class VocabularyWriter:
         # The last one may be torn and is not counted on.
         self.unseen(self._file.read().split(b"\n")[:-1])
         self._is_torn = True
+        self._has_unsafe = False
 
     @property
     def size(self) -> int:
@@ -65,11 +66,14 @@ class VocabularyWriter:
             # A crash may have torn the last word: a line break keeps it from merging with the next one.
             self._file.write(b"\n" + text + b"\n" if self._is_torn else text + b"\n")
             self._is_torn = False
+            self._has_unsafe = True
 
     def flush(self) -> None:
-        """Put the words on disk."""
-        self._file.flush()
-        os.fdatasync(self._file.fileno())
+        """Put the words on disk; costs nothing when there are none, as after most saves."""
+        if self._has_unsafe:
+            self._file.flush()
+            os.fdatasync(self._file.fileno())
+            self._has_unsafe = False
 
     def close(self) -> None:
         """Close; words that were not flushed may be lost."""
