@@ -159,8 +159,3 @@ def stored_number(kind: SymbolKind, declaration: bool) -> int:
     """How the manifest stores a kind and whether the symbol only announces what is written elsewhere."""
     number = _KIND_NUMBERS[kind]
     return number + DECLARATION if declaration else number
-
-
-def kind_number(kind: SymbolKind) -> int:
-    """How the manifest stores a kind."""
-    return _KIND_NUMBERS[kind]
