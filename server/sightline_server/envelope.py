@@ -124,9 +124,12 @@ def error_body(error: SightlineError, metadata: Metadata) -> dict[str, Any]:
 def encode_answer(request_id: str | int, result: Mapping[str, Any]) -> bytes | None:
     """The JSON-RPC response to a call whose structured content was encoded before; None for any other result."""
     body = result.get("structuredContent")
-    if not isinstance(body, Encoded):
-        return None
-    raw = {**result, "structuredContent": msgspec.Raw(body.data)}
+    return encode_response(request_id, result, body.data) if isinstance(body, Encoded) else None
+
+
+def encode_response(request_id: str | int, result: Mapping[str, Any], structured: bytes) -> bytes:
+    """The JSON-RPC response with a result whose structured content is this JSON."""
+    raw = {**result, "structuredContent": msgspec.Raw(structured)}
     return _encoder.encode({"jsonrpc": "2.0", "id": request_id, "result": raw})
 
 

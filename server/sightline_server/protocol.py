@@ -21,9 +21,9 @@ from pydantic import ValidationError
 
 from sightline_core.errors import ErrorCode
 from sightline_core.version import __version__
+from sightline_server.answer_form import AnswerForm, with_body
 from sightline_server.app import Services
 from sightline_server.dispatch import Outcome, UnknownToolError, call_tool
-from sightline_server.envelope import Encoded
 from sightline_server.schema import input_schema, output_schema
 from sightline_server.sessions.client_roots import arguments_with_roots, refresh_roots
 from sightline_server.sessions.connections import connection_of
@@ -52,12 +52,18 @@ class SingleSession:
 
     def __init__(self, services: Services, session: Session) -> None:
         self._services = services
-        self._session = session
+        self.session = session
+        self.form: AnswerForm | None = None
 
     def session_for(self, context: Context) -> Session:
         """Always the same one."""
-        note_client(self._services, self._session, context)
-        return self._session
+        note_client(self._services, self.session, context)
+        return self.session
+
+    def note_answer(self, context: Context, result: Mapping[str, Any]) -> None:
+        """Remember what an answer looks like to this client, if its version knows more than the text."""
+        if self.form is None and "structuredContent" in result:
+            self.form = AnswerForm.of(context, result)
 
 
 def build_server(services: Services, scope: SessionScope) -> Server[SessionScope]:
@@ -174,6 +180,12 @@ def error_data(code: ErrorCode, detail: Any = None) -> dict[str, Any]:
     return body
 
 
+def code_of(number: int) -> ErrorCode:
+    """Our code for an error that the library made."""
+    faults_here = (types.INTERNAL_ERROR, types.CONNECTION_CLOSED)
+    return ErrorCode.INTERNAL_ERROR if number in faults_here else ErrorCode.INVALID_INPUT
+
+
 # What the call under way came to, from its handler to the middleware around it; one list a request.
 _finished: ContextVar[list[Outcome]] = ContextVar("sightline_finished")
 
@@ -193,11 +205,9 @@ async def _with_bodies(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
     if not finished or not isinstance(result, dict):
         return result
     (outcome,) = finished
-    (text,) = result["content"]
-    filled = {**result, "content": [{**text, "text": outcome.encoded.decode("utf-8")}]}
-    if "structuredContent" in result:
-        filled["structuredContent"] = Encoded(outcome.body, outcome.encoded)
-    return filled
+    if isinstance(ctx.lifespan_context, SingleSession):
+        ctx.lifespan_context.note_answer(ctx, result)
+    return with_body(result, outcome)
 
 
 async def _with_error_codes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -207,8 +217,7 @@ async def _with_error_codes(ctx: ServerRequestContext[Any, Any], call_next: Call
         data: Any = error.data
         if isinstance(data, Mapping) and "code" in cast("Mapping[str, Any]", data):
             raise
-        code = ErrorCode.INTERNAL_ERROR if error.code == types.INTERNAL_ERROR else ErrorCode.INVALID_INPUT
-        raise MCPError(error.code, error.message, error_data(code, data)) from None
+        raise MCPError(error.code, error.message, error_data(code_of(error.code), data)) from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -14,7 +14,7 @@ import pytest
 from sightline_core.config import Config
 from sightline_core.limits import Limits
 from sightline_server.transports.lines import LineSplitter
-from sightline_server.transports.stdio import BadLine, parse_line
+from sightline_server.transports.messages import BadLine, parse_line
 from support.clients import command, config_file, environment
 
 INITIALIZE = {

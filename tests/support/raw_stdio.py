@@ -54,6 +54,11 @@ class RawClient:
         self.send("tools/call", {"name": tool, "arguments": arguments}, request_id)
         return dict(self.answer(request_id)["result"]["structuredContent"])
 
+    def end_input(self) -> None:
+        """Say that nothing more will be asked."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
     def _read(self, deadline: float) -> None:
         stdout = self._process.stdout
         assert stdout is not None
@@ -65,8 +70,14 @@ class RawClient:
 
 
 @contextmanager
-def raw_client(config: Config, capabilities: dict[str, Any] | None = None) -> Generator[RawClient, None, None]:
-    """A connected client of a real child process."""
+def raw_client(
+    config: Config,
+    capabilities: dict[str, Any] | None = None,
+    *,
+    version: str = "2025-06-18",
+    handshake: bool = True,
+) -> Generator[RawClient, None, None]:
+    """A connected client of a real child process; without a handshake nothing was said yet."""
     process = subprocess.Popen(
         command("serve-mcp", "--config", config_file(config)),
         stdin=subprocess.PIPE,
@@ -78,13 +89,11 @@ def raw_client(config: Config, capabilities: dict[str, Any] | None = None) -> Ge
     try:
         client = RawClient(process)
         info = {"name": "raw", "version": "1"}
-        client.send(
-            "initialize",
-            {"protocolVersion": "2025-06-18", "capabilities": capabilities or {}, "clientInfo": info},
-            request_id=0,
-        )
-        client.answer(0)
-        client.send("notifications/initialized")
+        hello = {"protocolVersion": version, "capabilities": capabilities or {}, "clientInfo": info}
+        if handshake:
+            client.send("initialize", hello, request_id=0)
+            client.answer(0)
+            client.send("notifications/initialized")
         yield client
     finally:
         assert process.stdin is not None

@@ -51,6 +51,19 @@ def quick_sink(sink: int) -> Generator[int, None, None]:
             os.close(own)
 
 
+class LineSink:
+    """Lines to one descriptor from many tasks, each whole and in the order in which they were sent."""
+
+    def __init__(self, sink: int) -> None:
+        self._sink = sink
+        self._turn = anyio.Lock(fast_acquire=True)
+
+    async def send(self, line: bytes) -> None:
+        """Write a line, as the reader takes it."""
+        async with self._turn:
+            await write_all(self._sink, line + b"\n")
+
+
 async def write_all(sink: int, data: bytes) -> None:
     """Write everything, as the reader takes it."""
     view = memoryview(data)

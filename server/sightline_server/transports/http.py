@@ -28,7 +28,7 @@ from sightline_server.protocol import build_server, error_data
 from sightline_server.sessions.http_sessions import HttpSessions
 from sightline_server.tools.health_check import health_model
 from sightline_server.transports.gate import Gate
-from sightline_server.transports.stdio import BadLine, parse_message
+from sightline_server.transports.messages import BadLine, parse_message
 from sightline_server.ui.routes import UI_PATH, page_response
 
 logger = logging.getLogger(__name__)
