@@ -103,6 +103,7 @@ class Limits:
     max_doc_scan_bytes: int = 4096
     parse_unwatched_bytes: int = 64 * 1024
     parse_chunk_bytes: int = 8 * 1024
+    min_unparsed_body_bytes: int = 100
     max_occurrences_per_file: int = 10_000
     occurrence_climb_levels: int = 8
     max_recent_jobs: int = 20

@@ -21,20 +21,23 @@ from tree_sitter_language_pack import SupportedLanguage, get_language
 from sightline_core.languages import Language as LanguageRow
 from sightline_core.languages import languages
 from sightline_core.limits import Limits
+from sightline_indexer.bodies import plain_bodies, ranges_around
 
-_SETTINGS = frozenset({"inherits", "hint", "comments", "docs"})
+_SETTINGS = frozenset({"inherits", "hint", "bodies", "comments", "docs"})
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolRules:
     """A query file: its patterns and the settings of its head, with those of the file it inherits.
 
-    `hint` must occur in the text of a function body before it is searched; `comments` are the markers of a line
-    comment that can document a definition; `docs` is `docstring` where the body's first string does.
+    `hint` must occur in the text of a function body before it is searched; `bodies` finds the lines that open a body
+    which is not even parsed without it; `comments` are the markers of a line comment that can document a definition;
+    `docs` is `docstring` where the body's first string does.
     """
 
     query: str
     hint: str
+    bodies: str
     comments: tuple[str, ...]
     docs: str
 
@@ -44,13 +47,16 @@ class Grammar:
     """What one language needs to be parsed and searched for definitions.
 
     `shallow` matches a node's children only, `deep` everything below it; there is no `deep` without a hint.
+    `skimmer` is the parser of those who leave out `bodies`.
     """
 
     language: Language
     parser: Parser
+    skimmer: Parser
     shallow: QueryCursor
     deep: QueryCursor | None
     hint: re.Pattern[bytes] | None
+    bodies: re.Pattern[bytes] | None
     comments: tuple[bytes, ...]
     has_docstrings: bool
 
@@ -82,9 +88,11 @@ def grammar_of(language: str) -> Grammar:
     return Grammar(
         language=grammar,
         parser=Parser(grammar),
+        skimmer=Parser(grammar),
         shallow=shallow,
         deep=QueryCursor(_without_regions(Query(grammar, text), text)) if rules.hint else None,
         hint=re.compile(rules.hint.encode()) if rules.hint else None,
+        bodies=re.compile(rules.bodies.encode()) if rules.bodies else None,
         comments=tuple(marker.encode() for marker in rules.comments),
         has_docstrings=rules.docs == "docstring",
     )
@@ -124,23 +132,44 @@ def read_rules(name: str) -> SymbolRules:
     """
     text = resources.files("sightline_indexer").joinpath("queries", f"{name}.scm").read_text("utf-8")
     head = _settings(text)
-    base = read_rules(head["inherits"]) if "inherits" in head else SymbolRules("", "", ("//",), "")
+    base = read_rules(head["inherits"]) if "inherits" in head else SymbolRules("", "", "", ("//",), "")
     return SymbolRules(
         query=text + base.query,
         hint=head.get("hint", base.hint),
+        bodies=head.get("bodies", base.bodies),
         comments=tuple(head["comments"].split()) if "comments" in head else base.comments,
         docs=head.get("docs", base.docs),
     )
 
 
 def parse(source: bytes, grammar: Grammar, limits: Limits) -> Parsed:
-    """Parse `source`, giving up at `max_parse_ms` with the tree of what was read until then.
+    """Parse `source`, giving up at `max_parse_ms` with the tree of what was read until then."""
+    return _parse(grammar.parser, source, limits)
+
+
+def skim(source: bytes, grammar: Grammar, limits: Limits) -> Parsed:
+    """Parse what can hold definitions; all of it when the rest has errors, which may come from leaving out too much.
+
+    Bodies are most of most sources, and an error of syntax inside one that is left out spoils nothing around it.
+    """
+    if grammar.bodies is not None:
+        bodies = plain_bodies(source, grammar.bodies, grammar.hint, limits.min_unparsed_body_bytes)
+        if bodies:
+            grammar.skimmer.included_ranges = ranges_around(source, bodies)
+            parsed = _parse(grammar.skimmer, source, limits)
+            if parsed.cut or not parsed.tree.root_node.has_error:
+                return parsed
+    return parse(source, grammar, limits)
+
+
+def _parse(parser: Parser, source: bytes, limits: Limits) -> Parsed:
+    """Parse within the time.
 
     The binding's progress callback crashes the process (tree-sitter 0.26.0), so time is checked where the parser
     asks for the next chunk. That bounds long files; a parse stuck inside one chunk is ended by killing the worker.
     """
     if len(source) <= limits.parse_unwatched_bytes:
-        return Parsed(grammar.parser.parse(source), cut=False)
+        return Parsed(parser.parse(source), cut=False)
     deadline = time.monotonic() + limits.max_parse_ms / 1000
     chunk = limits.parse_chunk_bytes
     cut = False
@@ -152,7 +181,7 @@ def parse(source: bytes, grammar: Grammar, limits: Limits) -> Parsed:
             return b""
         return source[offset : offset + chunk]
 
-    tree = grammar.parser.parse(read)
+    tree = parser.parse(read)
     return Parsed(tree, cut)
 
 

@@ -34,7 +34,7 @@ from sightline_core.limits import Limits
 from sightline_core.types import Symbol, SymbolKind
 from sightline_indexer.columns import Columns
 from sightline_indexer.doc_lines import comment_above, docstring
-from sightline_indexer.grammars import Grammar, grammar_of, parse
+from sightline_indexer.grammars import Grammar, grammar_of, skim
 from sightline_indexer.records import SymbolEntry, stored_number, to_symbol
 from sightline_indexer.signatures import DECORATOR_BYTES, begins_its_line, signature_of, without_decorators
 
@@ -43,7 +43,7 @@ from sightline_indexer.signatures import DECORATOR_BYTES, begins_its_line, signa
 class Extraction:
     """The symbols of one file in order of position, as they are stored, with the signature and doc line of each.
 
-    `broken` when the text has syntax errors (what could be had is there), `truncated` when a cap cut the list.
+    `broken` when what was parsed has syntax errors (what could be had is there), `truncated` when a cap cut the list.
     """
 
     entries: tuple[SymbolEntry, ...]
@@ -103,7 +103,7 @@ def extract_symbols(source: bytes, language: str, limits: Limits) -> Extraction:
     A symbol's range is its definition without the decorators and annotations that stand before it.
     """
     grammar = grammar_of(language)
-    parsed = parse(source, grammar, limits)
+    parsed = skim(source, grammar, limits)
     root = parsed.tree.root_node
     matches, full = _collect(root, source, grammar, limits)
     naming = _Naming(source, grammar, limits)
@@ -140,7 +140,7 @@ def _collect(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> tup
             start, end = node.start_byte, node.end_byte
             if start < covered or len(found.by_name) > limits.max_symbols_per_file:
                 continue
-            if grammar.hint.search(source, start, end):
+            if node.named_child_count and grammar.hint.search(source, start, end):
                 covered = end
                 for pattern, captures in grammar.deep.matches(node):
                     found.add(pattern, captures)

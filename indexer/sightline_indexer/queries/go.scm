@@ -1,3 +1,4 @@
+; bodies: \n(?:func |\)).*\{(?=\r?\n)
 ; comments: //
 ; Definitions of Go: package-level names, methods under their receiver's type, fields and interface methods.
 

@@ -1,3 +1,4 @@
+; bodies: \n([ \t]++)(?!(?:@?[a-z]\w*+(?:\([^()\n]*+\))? )*(?:record|class|interface|enum)\b)[^\n;={}()]*+\([^\n;={}]*+\{(?=\r?\n)
 ; comments: //
 ; Definitions of Java: types and their members. What a method or an anonymous class holds has no name outside.
 
