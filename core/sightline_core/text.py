@@ -132,11 +132,13 @@ def units_to_column(line: str, offset: int, unit: ColumnUnit) -> int:
         return 1
     if unit is ColumnUnit.UTF32 or line.isascii():
         return min(offset, len(line)) + 1
-    if unit is ColumnUnit.UTF8:
-        data = line.encode("utf-8", "surrogatepass")[:offset]
-        return len(data.decode("utf-8", "ignore")) + 1
-    data = line.encode("utf-16-le", "surrogatepass")[: offset * 2]
-    return len(data.decode("utf-16-le", "ignore")) + 1
+    name, unit_bytes = ("utf-8", 1) if unit is ColumnUnit.UTF8 else ("utf-16-le", 2)
+    try:
+        data = line.encode(name)
+    except UnicodeEncodeError:
+        # Half a pair is no character to a codec; what stands in for it is as wide in both units.
+        data = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in line).encode(name)
+    return len(data[: offset * unit_bytes].decode(name, "ignore")) + 1
 
 
 def display_width(text: str) -> int:

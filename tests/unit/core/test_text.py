@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sightline_core.text import (
@@ -41,6 +41,9 @@ def test_a_column_becomes_the_units_before_it(line: str, column: int, unit: Colu
     assert column_to_units(line, column, unit) == expected
 
 
+@example("\ud800", 1, ColumnUnit.UTF16)
+@example("\ud83d\ude00x", 2, ColumnUnit.UTF16)
+@example("a\udfffx", 4, ColumnUnit.UTF8)
 @given(LINE, st.integers(-3, 120), st.sampled_from(UNITS))
 def test_units_become_the_column_that_holds_them(line: str, offset: int, unit: ColumnUnit) -> None:
     column, at = 1, 0
