@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -21,7 +21,7 @@ from tree_sitter_language_pack import SupportedLanguage, get_language
 from sightline_core.languages import Language as LanguageRow
 from sightline_core.languages import languages
 from sightline_core.limits import Limits
-from sightline_indexer.bodies import plain_bodies, ranges_around
+from sightline_indexer.bodies import ranges_around
 
 _SETTINGS = frozenset({"inherits", "hint", "bodies", "comments", "docs"})
 
@@ -47,7 +47,7 @@ class Grammar:
     """What one language needs to be parsed and searched for definitions.
 
     `shallow` matches a node's children only, `deep` everything below it; there is no `deep` without a hint.
-    `skimmer` is the parser of those who leave out `bodies`.
+    `skimmer` is the parser for sources without some of their `bodies`.
     """
 
     language: Language
@@ -142,24 +142,15 @@ def read_rules(name: str) -> SymbolRules:
     )
 
 
-def parse(source: bytes, grammar: Grammar, limits: Limits) -> Parsed:
-    """Parse `source`, giving up at `max_parse_ms` with the tree of what was read until then."""
-    return _parse(grammar.parser, source, limits)
+def parse(source: bytes, grammar: Grammar, limits: Limits, left_out: Sequence[tuple[int, int]] = ()) -> Parsed:
+    """Parse `source`, giving up at `max_parse_ms` with the tree of what was read until then.
 
-
-def skim(source: bytes, grammar: Grammar, limits: Limits) -> Parsed:
-    """Parse what can hold definitions; all of it when the rest has errors, which may come from leaving out too much.
-
-    Bodies are most of most sources, and an error of syntax inside one that is left out spoils nothing around it.
+    What is `left_out` is not looked at; the tree has the places of the whole source all the same.
     """
-    if grammar.bodies is not None:
-        bodies = plain_bodies(source, grammar.bodies, grammar.hint, limits.min_unparsed_body_bytes)
-        if bodies:
-            grammar.skimmer.included_ranges = ranges_around(source, bodies)
-            parsed = _parse(grammar.skimmer, source, limits)
-            if parsed.cut or not parsed.tree.root_node.has_error:
-                return parsed
-    return parse(source, grammar, limits)
+    if not left_out:
+        return _parse(grammar.parser, source, limits)
+    grammar.skimmer.included_ranges = ranges_around(source, left_out)
+    return _parse(grammar.skimmer, source, limits)
 
 
 def _parse(parser: Parser, source: bytes, limits: Limits) -> Parsed:

@@ -24,6 +24,7 @@ and little where they nearly all may (JavaScript).
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,9 +33,10 @@ from tree_sitter import Node
 
 from sightline_core.limits import Limits
 from sightline_core.types import Symbol, SymbolKind
+from sightline_indexer.bodies import plain_bodies
 from sightline_indexer.columns import Columns
 from sightline_indexer.doc_lines import comment_above, docstring
-from sightline_indexer.grammars import Grammar, grammar_of, skim
+from sightline_indexer.grammars import Grammar, grammar_of, parse
 from sightline_indexer.records import SymbolEntry, stored_number, to_symbol
 from sightline_indexer.signatures import DECORATOR_BYTES, begins_its_line, signature_of, without_decorators
 
@@ -103,12 +105,43 @@ def extract_symbols(source: bytes, language: str, limits: Limits) -> Extraction:
     A symbol's range is its definition without the decorators and annotations that stand before it.
     """
     grammar = grammar_of(language)
-    parsed = skim(source, grammar, limits)
-    root = parsed.tree.root_node
-    matches, full = _collect(root, source, grammar, limits)
+    bodies = plain_bodies(source, grammar.bodies, grammar.hint, limits.min_unparsed_body_bytes)
+    parsed = parse(source, grammar, limits, bodies)
+    matches, full = _collect(parsed.tree.root_node, source, grammar, limits)
+    if bodies and not parsed.cut and not _are_bodies(bodies, matches, source):
+        parsed = parse(source, grammar, limits)
+        matches, full = _collect(parsed.tree.root_node, source, grammar, limits)
     naming = _Naming(source, grammar, limits)
     entries = naming.name(matches)
-    return Extraction(tuple(entries), tuple(naming.texts), broken=root.has_error, truncated=full or parsed.cut)
+    return Extraction(
+        tuple(entries), tuple(naming.texts), broken=parsed.tree.root_node.has_error, truncated=full or parsed.cut
+    )
+
+
+def _are_bodies(left_out: Sequence[tuple[int, int]], matches: list[_Match], source: bytes) -> bool:
+    """Whether the parser took each stretch that was left out for a body of a function, or for a part of one.
+
+    Errors elsewhere are those of the source. In some grammars an empty pair of braces can be something else.
+    """
+    ends = dict(left_out)
+    starts: list[int] = []
+    stops: list[int] = []
+    for match in matches:
+        body = match.body
+        if body is None or match.kind not in _CALLABLE or body.has_error:
+            continue
+        start, stop = body.start_byte, body.end_byte
+        end = ends.get(start + 1)
+        if end is None:
+            starts.append(start)
+            stops.append(stop)
+        elif end < stop and not source[end : stop - 1].strip():
+            del ends[start + 1]
+    for start, end in ends.items():
+        around = bisect_right(starts, start) - 1
+        if around < 0 or stops[around] <= end:
+            return False
+    return True
 
 
 def definition_names(root: Node, source: bytes, grammar: Grammar, limits: Limits) -> frozenset[int]:

@@ -1,4 +1,5 @@
 ; hint: #[ \t]*define\b|\b(?:struct|union|enum|class)\s+\w+[^;{}()]*\{
+; bodies: \)[ \t]*+\r?\n\{(?=\r?\n)
 ; comments: //
 ; Definitions of C: functions with a body, types, macros, names bound at file level, members. A prototype declares
 ; what another place defines, so it is none.

@@ -1,4 +1,5 @@
 ; inherits: c
+; bodies: \)[ \t]*+\r?\n\{(?=\r?\n)|\n(?!(?:struct|union|enum|class|typedef|namespace|extern|template|static const)\b)\w[^\n;=()]*+\([^\n;={}]*+\{(?=\r?\n)
 ; What C++ adds: classes, namespaces, templates, members defined outside their class, operators.
 
 (namespace_definition name: (_) @name body: (_) @body) @namespace

@@ -22,7 +22,6 @@ WHOLE = Limits(min_unparsed_body_bytes=2**31)
 
 def left_out(source: str, language: str) -> list[str]:
     grammar = grammar_of(language)
-    assert grammar.bodies is not None
     data = source.encode()
     return [data[a:b].decode().strip() for a, b in plain_bodies(data, grammar.bodies, grammar.hint, 1)]
 
@@ -44,8 +43,9 @@ def both_ways(source: bytes, language: str) -> tuple[Extraction, Extraction]:
         ("package p\nfunc f() {\n\tif a {\n}\n\tg()\n}\n", []),
         ("package p\nfunc f() {\n\tg()\n\t}\ntype T struct {\n\ta int\n}\n", []),
         ("package p\nfunc f() {\n\tg()\n\t}\n\ttype T struct {\n\ta int\n}\n", []),
-        # Braces in quotes and comments may hide how the code nests.
-        ('package p\nfunc f() {\n\tg("{")\n}\n', []),
+        # Braces in quotes and comments do not count, and none of those may reach across the end.
+        ('package p\nfunc f() {\n\tg("{")\n}\n', ['g("{")']),
+        ("package p\nfunc f() {\n\tif a {\n\t// }\n}\n}\n", []),
         ("package p\nfunc f() {\n\ta := `\n}\n`\n}\n", []),
         ("package p\nfunc f() {\n\ta := `{\n}`\n}\n", []),
         ("package p\nfunc f() {\n\t/*\n}\n*/\n}\n", []),
@@ -75,6 +75,24 @@ def test_a_type_is_no_body(source: str, expected: list[str]) -> None:
     assert left_out(source, "java") == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "language", "expected"),
+    [
+        ("int f(int a)\n{\n\treturn a;\n}\n", "c", ["return a;"]),
+        ("int f(int a)\n{\n#if B\n\tg();\n#endif\nout:\n\th();\n}\n", "c", ["#if B\n\tg();\n#endif\nout:\n\th();"]),
+        ("int f(int a)\n{\n#define B 1\n\treturn B;\n}\n", "c", []),
+        ("int f(int a)\n{\n\tstruct s {\n\t\tint b;\n\t};\n\treturn a;\n}\n", "c", []),
+        ("int f(int a)\n{\n#if B\n\tif (a) {\n#else\n\t{\n#endif\n\t}\n}\n", "c", []),
+        ("struct s\n{\n\tint a;\n};\nint b[] =\n{\n\t1,\n};\n", "c", []),
+        ("\nvoid A::f(int a) const {\n  g();\n}\n", "cpp", ["g();"]),
+        ("void f(int a)\n{\n  std::g();\n}\n", "cpp", ["std::g();"]),
+        ("class A B(C) {\n  int a;\n};\nnamespace a {\n}\n", "cpp", []),
+    ],
+)  # fmt: skip
+def test_macros_and_types_within_a_body_keep_it(source: str, language: str, expected: list[str]) -> None:
+    assert left_out(source, language) == expected
+
+
 @pytest.mark.parametrize("language", WITH_BODIES)
 def test_fixtures_have_the_same_definitions_without_their_bodies(language: str) -> None:
     skipped = 0
@@ -94,11 +112,19 @@ def test_an_error_inside_a_body_spoils_nothing_around_it() -> None:
     assert whole.broken
 
 
-def test_a_file_with_errors_elsewhere_is_parsed_whole() -> None:
+def test_errors_elsewhere_are_those_of_the_source() -> None:
     source = b"package p\nfunc f() {\n\tg()\n}\nfunc ( {\ntype T struct {\n\ta int\n}\n"
     skimmed, whole = both_ways(source, "go")
     assert skimmed == whole
     assert whole.broken
+
+
+def test_what_the_parser_takes_for_something_else_is_parsed() -> None:
+    # Without its content the body of such a function could be the braces of an initial value.
+    source = b"Point add(Random& rng, View& view)\n{\n    Point point{rng.next()};\n    return point;\n}\n"
+    skimmed, whole = both_ways(source, "cpp")
+    assert [symbol.name for symbol in skimmed.symbols] == ["add"]
+    assert skimmed == whole
 
 
 def test_places_behind_a_body_are_those_of_the_text() -> None:
@@ -155,7 +181,6 @@ def test_any_go_that_parses_has_the_same_definitions_without_its_bodies(data: st
 
 def test_the_smallest_body_that_is_left_out_is_a_limit() -> None:
     grammar = grammar_of("go")
-    assert grammar.bodies is not None
     source = b"\nfunc f() {\n\tg()\n}\n"
     (body,) = plain_bodies(source, grammar.bodies, None, 1)
     size = body[1] - body[0]
