@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sightline_core.config import Config
+from support.daemon_kit import until
 from support.raw_stdio import RawClient, raw_client
 
 ENVELOPE = {
@@ -119,6 +120,26 @@ def test_a_cancelled_call_is_not_answered_and_frees_its_place(
         assert not any(message.get("id") == 2 for message in client.heard)
         # Its id may be used again.
         assert client.call(2, "search_code", query="greet")["results"]
+
+
+def test_an_answer_that_is_cancelled_while_it_is_written_leaves_no_torn_line(
+    config: Config, workspace: Path, tmp_path: Path
+) -> None:
+    # More than a pipe holds, so that the answer stands half in it and half in the server.
+    lines = "".join(f"value_{number} = 'a word that is looked for, {'x' * 400}'\n" for number in range(100))
+    (workspace / "long.py").write_text(lines, "utf-8")
+    log = tmp_path / "audit.jsonl"
+    with raw_client(replace(config, audit_log=str(log))) as client:
+        client.call(1, "index_repo", wait=True)
+        asked = {"query": "looked for", "mode": "literal", "limit": 100, "detail_level": "context"}
+        client.send("tools/call", {"name": "search_code", "arguments": asked}, 2)
+        client.until_begun(2)
+        client.send("notifications/cancelled", {"requestId": 2})
+        client.send("tools/call", {"name": "health_check", "arguments": {}}, 3)
+        # What was sent before it has been read then.
+        until(lambda: "health_check" in log.read_text("utf-8"), "the last call was not made")
+        # Every line is read as JSON on the way to the answer.
+        assert client.answer(3)["result"]["isError"] is False
 
 
 def test_calls_under_way_are_answered_when_input_ends(config: Config, client: RawClient) -> None:

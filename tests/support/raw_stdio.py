@@ -59,12 +59,18 @@ class RawClient:
         assert self._process.stdin is not None
         self._process.stdin.close()
 
-    def _read(self, deadline: float) -> None:
+    def until_begun(self, request_id: int) -> None:
+        """Read no further than into the answer to a request, which must be a long one."""
+        deadline = time.monotonic() + DEADLINE_S
+        while f'"id":{request_id}'.encode() not in self._buffer:
+            self._read(deadline, most=256)
+
+    def _read(self, deadline: float, most: int = 65536) -> None:
         stdout = self._process.stdout
         assert stdout is not None
         ready, _, _ = select.select([stdout], [], [], max(0.0, deadline - time.monotonic()))
         assert ready, f"not heard in time; the last were {self.heard[-5:]}"
-        self._buffer += os.read(stdout.fileno(), 65536)
+        self._buffer += os.read(stdout.fileno(), most)
         *lines, self._buffer = self._buffer.split(b"\n")
         self.heard += [json.loads(line) for line in lines if line]
 

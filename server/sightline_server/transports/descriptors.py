@@ -52,30 +52,33 @@ def quick_sink(sink: int) -> Generator[int, None, None]:
 
 
 class LineSink:
-    """Lines to one descriptor from many tasks, each whole and in the order in which they were sent."""
+    """Lines to one descriptor from many tasks, each whole and in the order in which they were sent.
+
+    A sender that is cancelled in the middle of its line leaves the rest of it to the next one.
+    """
 
     def __init__(self, sink: int) -> None:
         self._sink = sink
         self._turn = anyio.Lock(fast_acquire=True)
+        self._rest = memoryview(b"")
 
     async def send(self, line: bytes) -> None:
         """Write a line, as the reader takes it."""
         async with self._turn:
-            await write_all(self._sink, line + b"\n")
+            await self._write(self._rest)
+            await self._write(memoryview(line + b"\n"))
 
-
-async def write_all(sink: int, data: bytes) -> None:
-    """Write everything, as the reader takes it."""
-    view = memoryview(data)
-    blocking = os.get_blocking(sink)
-    if blocking:
-        await _until_ready(anyio.wait_writable, sink)
-    while view:
+    async def _write(self, left: memoryview) -> None:
+        blocking = os.get_blocking(self._sink)
         # A ready pipe takes this much without blocking.
-        with contextlib.suppress(BlockingIOError):
-            view = view[os.write(sink, view[: select.PIPE_BUF if blocking else _CHUNK_BYTES]) :]
-        if view:
-            await _until_ready(anyio.wait_writable, sink)
+        most = select.PIPE_BUF if blocking else _CHUNK_BYTES
+        if left and blocking:
+            await _until_ready(anyio.wait_writable, self._sink)
+        while left:
+            with contextlib.suppress(BlockingIOError):
+                left = self._rest = left[os.write(self._sink, left[:most]) :]
+            if left:
+                await _until_ready(anyio.wait_writable, self._sink)
 
 
 def is_gone(source: int) -> bool:
