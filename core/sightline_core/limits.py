@@ -104,6 +104,7 @@ class Limits:
     parse_unwatched_bytes: int = 64 * 1024
     parse_chunk_bytes: int = 8 * 1024
     min_unparsed_body_bytes: int = 100
+    min_plain_macros: int = 1
     max_occurrences_per_file: int = 10_000
     occurrence_climb_levels: int = 8
     max_recent_jobs: int = 20

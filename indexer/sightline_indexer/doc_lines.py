@@ -51,7 +51,9 @@ def comment_above(source: bytes, line_start: int, markers: tuple[bytes, ...], li
             break
         elif line.endswith(b"*/"):
             opening = source.rfind(b"/*", floor, end)
-            lines = [source[max(opening, floor) : end]]
+            # Behind something on its line it speaks of that.
+            if opening < 0 or not source[source.rfind(b"\n", floor, opening) + 1 : opening].strip():
+                lines = [source[max(opening, floor) : end]]
             break
         elif line[0] not in _SKIPPED_STARTS or not line.startswith(_SKIPPED):
             break

@@ -23,7 +23,7 @@ from sightline_core.languages import languages
 from sightline_core.limits import Limits
 from sightline_indexer.bodies import ranges_around
 
-_SETTINGS = frozenset({"inherits", "hint", "bodies", "comments", "docs"})
+_SETTINGS = frozenset({"inherits", "hint", "bodies", "macros", "comments", "docs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,15 @@ class SymbolRules:
     """A query file: its patterns and the settings of its head, with those of the file it inherits.
 
     `hint` must occur in the text of a function body before it is searched; `bodies` finds the lines that open a body
-    which is not even parsed without it; `comments` are the markers of a line comment that can document a definition;
-    `docs` is `docstring` where the body's first string does.
+    which is not even parsed without it; `macros` finds lines that define a macro, as `plain_macros` wants it;
+    `comments` are the markers of a line comment that can document a definition; `docs` is `docstring` where the
+    body's first string does.
     """
 
     query: str
     hint: str
     bodies: str
+    macros: str
     comments: tuple[str, ...]
     docs: str
 
@@ -47,7 +49,7 @@ class Grammar:
     """What one language needs to be parsed and searched for definitions.
 
     `shallow` matches a node's children only, `deep` everything below it; there is no `deep` without a hint.
-    `skimmer` is the parser for sources without some of their `bodies`.
+    `skimmer` is the parser for sources without some of their `bodies` and `macros`.
     """
 
     language: Language
@@ -57,6 +59,7 @@ class Grammar:
     deep: QueryCursor | None
     hint: re.Pattern[bytes] | None
     bodies: re.Pattern[bytes] | None
+    macros: re.Pattern[bytes] | None
     comments: tuple[bytes, ...]
     has_docstrings: bool
 
@@ -93,6 +96,7 @@ def grammar_of(language: str) -> Grammar:
         deep=QueryCursor(_without_regions(Query(grammar, text), text)) if rules.hint else None,
         hint=re.compile(rules.hint.encode()) if rules.hint else None,
         bodies=re.compile(rules.bodies.encode()) if rules.bodies else None,
+        macros=re.compile(rules.macros.encode()) if rules.macros else None,
         comments=tuple(marker.encode() for marker in rules.comments),
         has_docstrings=rules.docs == "docstring",
     )
@@ -132,11 +136,12 @@ def read_rules(name: str) -> SymbolRules:
     """
     text = resources.files("sightline_indexer").joinpath("queries", f"{name}.scm").read_text("utf-8")
     head = _settings(text)
-    base = read_rules(head["inherits"]) if "inherits" in head else SymbolRules("", "", "", ("//",), "")
+    base = read_rules(head["inherits"]) if "inherits" in head else SymbolRules("", "", "", "", ("//",), "")
     return SymbolRules(
         query=text + base.query,
         hint=head.get("hint", base.hint),
         bodies=head.get("bodies", base.bodies),
+        macros=head.get("macros", base.macros),
         comments=tuple(head["comments"].split()) if "comments" in head else base.comments,
         docs=head.get("docs", base.docs),
     )

@@ -1,5 +1,6 @@
 ; hint: #[ \t]*define\b|\b(?:struct|union|enum|class)\s+\w+[^;{}()]*\{
 ; bodies: \)[ \t]*+\r?\n\{(?=\r?\n)
+; macros: \n(?<!\\\n)(?<!\\\r\n)[ \t]*+(#[ \t]*+define[ \t]++([A-Za-z_]\w*+)(?=[\s(])(\(?)[^\n\\/]*+(?:(?:\\\r?\n|/(?![*/])|\\(?!\r?\n)|//[^\n\\]*+(?=\n)|/\*[^*\n]*+\*++(?:[^/*\n][^*\n]*+\*++)*+/)[^\n\\/]*+)*+)(?=\n)
 ; comments: //
 ; Definitions of C: functions with a body, types, macros, names bound at file level, members. A prototype declares
 ; what another place defines, so it is none.

@@ -151,3 +151,13 @@ def test_a_doc_line_stands_without_the_spaces_around_it_of_whatever_kind() -> No
         source = f"//{space}Says it.{space}\nfunc f() {{}}\n".encode()
         (symbol,) = extract_symbols(source, "go", Limits()).symbols
         assert symbol.doc == "Says it.", hex(ord(space))
+
+
+def test_a_comment_behind_the_line_before_is_no_documentation() -> None:
+    source = b"int a; /* of a */\nint b;\n/* of c */\nint c;\n    /* of\n     * d */\nint d;\n"
+    assert [(symbol.name, symbol.doc) for symbol in extract_symbols(source, "c", Limits()).symbols] == [
+        ("a", ""),
+        ("b", ""),
+        ("c", "of c"),
+        ("d", "of"),
+    ]
