@@ -16,7 +16,7 @@ Schema = dict[str, Any]
 
 def input_schema(model: type[BaseModel]) -> Schema:
     """What a tool takes."""
-    schema = _plain(model)
+    schema = plain_schema(model)
     schema.setdefault("properties", {})
     schema["additionalProperties"] = False
     return schema
@@ -24,18 +24,19 @@ def input_schema(model: type[BaseModel]) -> Schema:
 
 def output_schema(model: type[BaseModel]) -> Schema:
     """What a tool returns: its own fields, or `error`; `metadata` always."""
-    schema = _plain(model)
+    schema = plain_schema(model)
     schema["properties"] = {
         **schema.get("properties", {}),
-        "error": _plain(ErrorModel),
-        "metadata": _plain(Metadata),
+        "error": plain_schema(ErrorModel),
+        "metadata": plain_schema(Metadata),
     }
     # A failing tool has `error` in place of its fields, so only `metadata` is always there.
     schema["required"] = ["metadata"]
     return schema
 
 
-def _plain(model: type[BaseModel]) -> Schema:
+def plain_schema(model: type[BaseModel]) -> Schema:
+    """What a model looks like on the wire."""
     raw = model.model_json_schema(mode="serialization" if issubclass(model, (ErrorModel, Metadata)) else "validation")
     definitions = raw.pop("$defs", {})
     plain = cast("Schema", _inline(raw, definitions))

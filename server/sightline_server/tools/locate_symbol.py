@@ -20,10 +20,10 @@ from sightline_server.freshness import FreshnessPolicy, NoSnapshot, apply_policy
 from sightline_server.tools.base import Answer, Args, Call, Result, Tool, Toolset
 from sightline_server.tools.result_models import (
     ActionModel,
-    ResultModel,
+    ResultRows,
     follow_up_actions,
     install_actions,
-    result_model,
+    result_row,
 )
 from sightline_server.tools.search_args import (
     CursorArg,
@@ -58,9 +58,11 @@ class LocateArgs(Args):
 class LocateResult(Result):
     """The definitions."""
 
-    results: list[ResultModel]
+    as_rows = frozenset({"results"})
+
+    results: ResultRows
     values: Annotated[
-        list[ResultModel] | None,
+        ResultRows | None,
         Field(description="Variables, fields and bare declarations of the name, when no function or type has it."),
     ] = None
     did_you_mean: Annotated[list[str] | None, Field(description="Near names, when the name is defined nowhere.")] = (
@@ -99,8 +101,8 @@ async def run(call: Call, args: LocateArgs) -> Answer[LocateResult]:
     merged = merge_live(found.hits, live.symbols, call.require_workspace().path, args.name, accepts)[: args.limit]
     hits, cuts = fit_hits(merged, args.detail_level, None, call.limits.max_structured_bytes, call.limits)
     result = LocateResult(
-        results=[result_model(hit, args.detail_level) for hit in hits],
-        values=[result_model(hit, args.detail_level) for hit in found.values] or None if not hits else None,
+        results=[result_row(hit, args.detail_level) for hit in hits],
+        values=[result_row(hit, args.detail_level) for hit in found.values] or None if not hits else None,
         did_you_mean=list(found.did_you_mean) or None if not hits else None,
         total_candidates=found.total_candidates,
         next_cursor=found.next_cursor or None,

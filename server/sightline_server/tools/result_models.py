@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, SkipValidation, WithJsonSchema
 
 from sightline_core.text import clean
 from sightline_core.types import Source, SourceStatus
 from sightline_search.model import DetailLevel, Hit
 from sightline_server.envelope import WireModel
+from sightline_server.schema import plain_schema
 
 
 class LineModel(WireModel):
@@ -50,36 +51,49 @@ class ActionModel(WireModel):
     reason: str
 
 
-def result_model(hit: Hit, detail: DetailLevel, *, explain: bool = False) -> ResultModel:
+# A `ResultModel` without the fields that are not known, as it leaves.
+ResultRow = dict[str, Any]
+ResultRows = Annotated[
+    list[ResultRow], SkipValidation, WithJsonSchema({"type": "array", "items": plain_schema(ResultModel)})
+]
+
+
+def result_row(hit: Hit, detail: DetailLevel, *, explain: bool = False) -> ResultRow:
     """A hit at one level of detail."""
-    parts = {key: round(value, 4) for key, value in hit.parts.items()} if explain else None
-    more: dict[str, Any] = {}
+    row: ResultRow = {
+        "path": hit.path,
+        "line": hit.line,
+        "end_line": hit.end_line,
+        "kind": hit.kind,
+        "name": clean(hit.name),
+        "provenance": list(hit.provenance),
+    }
     if detail is not DetailLevel.LOCATION:
-        more = {
-            "column": hit.column or None,
-            "qualified_name": clean(hit.qualified_name) or None,
-            "signature": clean(hit.signature) or None,
-            "language": hit.language or None,
-            "container": clean(hit.container) or None,
-            "symbol": clean(hit.symbol) or None,
-            "score": round(hit.score, 3) or None,
+        known = {
+            "column": hit.column,
+            "qualified_name": clean(hit.qualified_name),
+            "signature": clean(hit.signature),
+            "language": hit.language,
+            "container": clean(hit.container),
+            "symbol": clean(hit.symbol),
+            "score": round(hit.score, 3),
             "lines": _lines(hit) if detail is DetailLevel.CONTEXT else None,
         }
-    return ResultModel(
-        path=hit.path,
-        line=hit.line,
-        end_line=hit.end_line,
-        kind=hit.kind,
-        name=clean(hit.name),
-        provenance=list(hit.provenance),
-        drifted=hit.drifted or None,
-        score_parts=parts,
-        **more,
-    )
+        row.update({name: value for name, value in known.items() if value})
+    if hit.drifted:
+        row["drifted"] = True
+    if explain:
+        row["score_parts"] = {key: round(value, 4) for key, value in hit.parts.items()}
+    return row
 
 
-def _lines(hit: Hit) -> list[LineModel] | None:
-    return [LineModel(line=line.number, text=clean(line.text)) for line in hit.lines] or None
+def result_model(hit: Hit, detail: DetailLevel) -> ResultModel:
+    """The same as a model, for answers with few of them."""
+    return ResultModel.model_validate(result_row(hit, detail))
+
+
+def _lines(hit: Hit) -> list[dict[str, Any]]:
+    return [{"line": line.number, "text": clean(line.text)} for line in hit.lines]
 
 
 def install_actions(sources: tuple[Source, ...] | None, most: int) -> list[ActionModel]:

@@ -22,10 +22,10 @@ from sightline_server.freshness import FreshnessPolicy, NoSnapshot, apply_policy
 from sightline_server.tools.base import Answer, Args, Call, Result, Tool, Toolset
 from sightline_server.tools.result_models import (
     ActionModel,
-    ResultModel,
+    ResultRows,
     follow_up_actions,
     install_actions,
-    result_model,
+    result_row,
 )
 from sightline_server.tools.search_args import (
     CursorArg,
@@ -105,7 +105,7 @@ class SearchAnswerModel(WireModel):
     query: str | None = None
     query_intent: Intent
     why: Annotated[str | None, Field(description="How the query was read; with explain.")] = None
-    results: list[ResultModel]
+    results: ResultRows
     did_you_mean: list[str] | None = None
     total_candidates: int | None = None
     next_cursor: str | None = None
@@ -115,9 +115,11 @@ class SearchAnswerModel(WireModel):
 class SearchCodeResult(Result):
     """The answer, or one per query in `answers`."""
 
+    as_rows = frozenset({"results"})
+
     query_intent: Intent | None = None
     why: str | None = None
-    results: list[ResultModel]
+    results: ResultRows
     did_you_mean: list[str] | None = None
     total_candidates: int | None = None
     next_cursor: str | None = None
@@ -201,7 +203,7 @@ def _answer_model(found: SearchResult, args: SearchArgs) -> SearchAnswerModel:
     return SearchAnswerModel(
         query_intent=found.intent,
         why=found.why or None if args.explain else None,
-        results=[result_model(hit, args.detail_level, explain=args.explain) for hit in found.hits],
+        results=[result_row(hit, args.detail_level, explain=args.explain) for hit in found.hits],
         did_you_mean=list(found.did_you_mean) or None,
         total_candidates=found.total_candidates,
         next_cursor=found.next_cursor or None,
