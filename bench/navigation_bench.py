@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from support.navigation_kit import Desk, desk, with_servers  # isort: skip
 from sightline_lsp.faults import LspError
-from sightline_server.locations import grouped, place_of
+from sightline_server.place_lists import listed, place_of
 from sightline_server.syntactic import references_by_name
 from sightline_server.targets import TargetArgs, resolve_target
 from sightline_server.tools.base import Call
@@ -72,7 +72,7 @@ async def compare(made: Desk, workspace, places: list[dict[str, object]]) -> Non
         begun = time.perf_counter()
         fallback = await references_by_name(call, target, include_declaration=True)
         fallback_ms.append((time.perf_counter() - begun) * 1000)
-        guess = {(p.path, p.range.start.line) for p in grouped(fallback.places, workspace.path)}
+        guess = {(p.path, p.range.start.line) for p in listed((), fallback.places, workspace.path).all()}
         both = len(truth & guess)
         hits, found_total, true_total = hits + both, found_total + len(guess), true_total + len(truth)
         per_symbol.append((both / len(guess) if guess else 1.0, both / len(truth) if truth else 1.0))

@@ -90,7 +90,7 @@ def rank_files(
         help_of_test = 0.0
         if told and not file.traits & _TEST_TRAIT:
             help_of_test = told.get(_stem(file.path).lower(), 0.0)
-        weight = _full_weight(file, preference)
+        weight = _full_weight(file.path, file.language, file.traits, file.size, preference)
         if file.file_id in mentioned:
             weight *= _MENTIONED
         ranked.append(RankedFile(file, (score + help_of_test) * weight, score, help_of_test))
@@ -127,10 +127,10 @@ def _stem(path: str) -> str:
     return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
-@lru_cache(maxsize=65_536)
-def _full_weight(file: FileFacts, preference: Preference) -> float:
-    weights = _weights(file.path, file.language, file.traits, preference)
-    return math.prod(weights.values()) * _size_weight(file.size)
+# By what it depends on: after each save a file is another one, and a day of saves would fill this.
+@lru_cache(maxsize=32_768)
+def _full_weight(path: str, language: str, traits: int, size: int, preference: Preference) -> float:
+    return math.prod(_weights(path, language, traits, preference).values()) * _size_weight(size)
 
 
 def _size_weight(size: int) -> float:

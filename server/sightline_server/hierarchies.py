@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from sightline_core.types import Note, Range, SymbolKind
 from sightline_lsp.answers import HierarchyItem, Reply
 from sightline_lsp.pool import Pool
-from sightline_server.locations import Place, place_of
 from sightline_server.lsp_question import Asked, Question, ask, navigation_deadline
+from sightline_server.place_lists import Place, place_of
 from sightline_server.targets import Target
 from sightline_server.tools.base import Call
 

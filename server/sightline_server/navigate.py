@@ -13,9 +13,10 @@ from pydantic import Field
 
 from sightline_lsp.answers import LspLocation, Reply
 from sightline_lsp.pool import Pool
-from sightline_server.locations import PageArgs, Place, Rows, grouped, page_of, places_of
+from sightline_server.locations import Rows, page_of
 from sightline_server.lsp_question import Asked, ask, facts_of
 from sightline_server.next_actions import NextAction
+from sightline_server.place_lists import PageArgs, listed
 from sightline_server.syntactic import Found
 from sightline_server.targets import Target, TargetArgs, TargetModel, resolve_target, target_model
 from sightline_server.tools.base import Answer, Call, Result
@@ -57,7 +58,7 @@ async def find_places(
     if asked.error is not None and fallback is None:
         raise asked.error
     found = await fallback(call, target) if fallback is not None and not asked.is_sure else Found()
-    places = grouped(_merged(asked, found), call.require_workspace().path)
+    places = listed(asked.value, found.places, call.require_workspace().path)
     page = await page_of(call, places, args, tool, target.path, target.position, _options(args))
     result = PlacesResult(
         target=target_model(target),
@@ -79,10 +80,6 @@ def provenance_of(asked: Asked[tuple[LspLocation, ...]], found: Found) -> list[s
 def symbol_arguments(target: Target) -> dict[str, object]:
     """The arguments that name the same target again."""
     return {"path": target.path.relative, "line": target.position.line, "column": target.position.column}
-
-
-def _merged(asked: Asked[tuple[LspLocation, ...]], found: Found) -> list[Place]:
-    return [*places_of(asked.value), *found.places]
 
 
 def _options(args: PlacesArgs) -> dict[str, object]:

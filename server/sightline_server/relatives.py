@@ -8,9 +8,10 @@ from typing import Annotated
 from pydantic import Field
 
 from sightline_server.hierarchies import Prepare, Relative, Step, walk_server
-from sightline_server.locations import Location, PageArgs, Row, page_bounds, show
+from sightline_server.locations import Location, Row, show
 from sightline_server.lsp_question import facts_of
 from sightline_server.navigate import Provenance
+from sightline_server.place_lists import PageArgs, in_given_order, page_bounds
 from sightline_server.syntactic_hierarchies import Relatives, relatives_by_name
 from sightline_server.targets import Target, TargetArgs, TargetModel, resolve_target, target_model
 from sightline_server.tools.base import Answer, Call, Result
@@ -51,9 +52,9 @@ async def find_relatives(
     walk = await walk_server(call, target, prepare(target), steps.items(), depth)
     by_name = Relatives() if walk.is_sure else await relatives_by_name(call, target, list(steps), depth)
     merged = _merged(walk.relatives, by_name.items)
-    places = [relative.place for relative in merged]
+    places = in_given_order(relative.place for relative in merged)
     part, next_cursor = page_bounds(places, args, tool, target.path, target.position, sorted(steps), depth)
-    shown = await show(call, places[part])
+    shown = await show(call, places.part(part))
     result = RelativesResult(
         target=target_model(target),
         items=[_model(relative, at) for relative, at in zip(merged[part], shown, strict=True)],

@@ -27,7 +27,7 @@ from sightline_indexer.records import FileRecord, SymbolRecord
 from sightline_indexer.store import Snapshot
 from sightline_lsp.servers import builtin_servers
 from sightline_search.locate import holes_of
-from sightline_server.locations import Place
+from sightline_server.place_lists import Place
 from sightline_server.symbol_lookup import primary_first
 from sightline_server.targets import Target
 from sightline_server.tools.base import Call

@@ -24,10 +24,11 @@ from sightline_server.definitions import (
 )
 from sightline_server.envelope import WireModel, dump, to_json
 from sightline_server.hierarchies import Relative, Walk, walk_server
-from sightline_server.locations import Location, Place, Row, grouped, places_of, show
+from sightline_server.locations import Location, Row, show
 from sightline_server.lsp_question import Asked, ask, facts_of
 from sightline_server.navigate import Provenance
 from sightline_server.next_actions import NextAction
+from sightline_server.place_lists import Place, listed
 from sightline_server.syntactic import Found, references_by_name
 from sightline_server.syntactic_hierarchies import Relatives, relatives_by_name
 from sightline_server.targets import Target, TargetArgs
@@ -110,7 +111,8 @@ async def run(call: Call, args: ExploreSymbolArgs) -> Answer[ExploreSymbolResult
     start = Target(target.path, source.record.symbol.name_position, source.record.symbol.name, source.record)
     gathered = await _gather(call, start)
     home = call.require_workspace().path
-    places = grouped(_places(gathered), home)
+    by_server = gathered.references.value if gathered.references is not None else ()
+    places = listed(by_server, gathered.uses_by_name.places, home).all()
     relatives = _callers(gathered, call.limits.explore_callers)
     shown = await show(call, [relative.place for relative in relatives])
     result = ExploreSymbolResult(
@@ -158,11 +160,6 @@ async def _gather(call: Call, target: Target) -> _Gathered:
         for question in (hover, references, callers):
             group.start_soon(question)
     return gathered
-
-
-def _places(gathered: _Gathered) -> list[Place]:
-    by_server = gathered.references.value if gathered.references is not None else ()
-    return [*places_of(by_server), *gathered.uses_by_name.places]
 
 
 def _callers(gathered: _Gathered, bound: int) -> list[Relative]:

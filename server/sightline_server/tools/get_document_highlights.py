@@ -7,9 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from sightline_server.completeness import ToolKind
-from sightline_server.locations import Location, Place, show
+from sightline_server.locations import Location, show
 from sightline_server.lsp_question import ask, facts_of
 from sightline_server.navigate import Provenance
+from sightline_server.place_lists import Place
 from sightline_server.syntactic import Found, highlights_by_name
 from sightline_server.targets import TargetArgs, TargetModel, resolve_target, target_model
 from sightline_server.tools.base import Answer, Call, Result, Tool, Toolset
