@@ -11,10 +11,13 @@ import argparse
 import asyncio
 import json
 import os
+import select
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -65,7 +68,7 @@ def main() -> None:
     limits = replace(Limits(), http_max_connections=512)
     config = Config(data_dir=os.path.abspath(given.data), workspace=(os.path.abspath(given.tree),), limits=limits)
     print(speed_note())
-    good = asyncio.run(_stdio(config, given.queries))
+    good = _stdio(config, given.queries)
     with http_server(config) as server:
         host, _, port = server.url.removeprefix("http://").rpartition(":")
         good &= asyncio.run(_clients(host, int(port), given.queries, config))
@@ -75,40 +78,83 @@ def main() -> None:
 # -- one client on stdio, and the bombs --------------------------------------------------------
 
 
-async def _stdio(config: Config, count: int) -> bool:
-    process = await asyncio.create_subprocess_exec(
-        *command("serve-mcp", "--config", config_file(config)),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment(config),
-        cwd="/",
-        limit=1 << 24,
-    )
-    assert process.stdin is not None
-    try:
-        await _ask_line(process, {"id": 0, "method": "initialize", "params": _HELLO})
-        process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
-        await _ask_line(process, _call("sync_repo", {"wait": True}))
-        queries, here = _in_process(config, count)
-        there = [await _timed_line(process, _search(query)) for query in queries for _ in range(2)][1::2]
+class _Peer:
+    """A server on pipes, and its client, which does nothing but write a line and read one."""
+
+    def __init__(self, config: Config) -> None:
+        self.process = subprocess.Popen(
+            command("serve-mcp", "--config", config_file(config)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment(config),
+            cwd="/",
+            bufsize=0,
+        )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self._sink, self._source = self.process.stdin.fileno(), self.process.stdout.fileno()
+        self._poller = select.poll()
+        self._poller.register(self._source, select.POLLIN)
+
+    def __enter__(self) -> _Peer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send a message that has no answer."""
+        self._write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    def ask(self, message: dict[str, Any]) -> float:
+        """Milliseconds from the first byte of a request to the last of its answer, whatever is said in between."""
+        line = json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+        started = time.perf_counter()
+        self._write(line)
+        while True:
+            lines = self._lines()
+            taken = (time.perf_counter() - started) * 1000
+            # A message that is no valid JSON for the server is answered without its id.
+            if any(json.loads(answer).get("id", "none") in (message["id"], None) for answer in lines):
+                return taken
+
+    def _write(self, line: bytes) -> None:
+        while line:
+            line = line[os.write(self._sink, line) :]
+
+    def _lines(self) -> list[bytes]:
+        parts: list[bytes] = []
+        while not parts or not parts[-1].endswith(b"\n"):
+            if not self._poller.poll(_ANSWER_S * 1000):
+                raise TimeoutError
+            parts.append(os.read(self._source, 1 << 20))
+            if not parts[-1]:
+                raise SystemExit("the server ended")
+        return b"".join(parts).splitlines()
+
+
+def _stdio(config: Config, count: int) -> bool:
+    with _Peer(config) as peer:
+        peer.ask({"id": 0, "method": "initialize", "params": _HELLO})
+        peer.tell({"method": "notifications/initialized"})
+        peer.ask(_call("sync_repo", {"wait": True}))
+        here, there = _in_turn(config, count, peer)
         added = statistics.median(b - a for a, b in zip(here, there, strict=True))
         good = added <= _OVERHEAD_BAR_MS
         print(
-            f"stdio          n={len(queries):4d} in process p50 {statistics.median(here):6.2f} ms, through"
+            f"stdio          n={len(here):4d} in process p50 {statistics.median(here):6.2f} ms, through"
             f" {statistics.median(there):6.2f} ms, added {added:5.2f} ms, bar {_OVERHEAD_BAR_MS:.0f} {_said(good)}"
         )
-        return await _bombs(process) & good
-    finally:
-        process.stdin.close()
-        await process.wait()
+        return _bombs(peer) & good
 
 
-def _in_process(config: Config, count: int) -> tuple[list[str], list[float]]:
-    """Questions, and how long each takes here as the tool asks it, warm."""
-    projects = os.path.join(config.data_dir, "projects")
-    (project,) = [name for name in os.listdir(projects) if current_index(os.path.join(projects, name))]
-    store = IndexStore(current_index(os.path.join(projects, project)) or "", DEFAULT_LIMITS)
+def _in_turn(config: Config, count: int, peer: _Peer) -> tuple[list[float], list[float]]:
+    """How long each question takes here as the tool asks it, and through the server, warm.
+
+    One after the other, because the machine's speed drifts within the minutes that all of them take.
+    """
     root = RepoRoot(config.workspace[0])
     options = SearchOptions(mode=SearchMode.TEXT)
 
@@ -118,27 +164,43 @@ def _in_process(config: Config, count: int) -> tuple[list[str], list[float]]:
             search(snapshot, root, query, options, DEFAULT_LIMITS, time.monotonic() + 60)
         return (time.perf_counter() - started) * 1000
 
-    with store.snapshot() as snapshot:
-        queries = word_queries(sample(snapshot, count)[0], count)
-    times = [one(query) for query in queries for _ in range(2)][1::2]
-    store.close()
-    return queries, times
+    here: list[float] = []
+    there: list[float] = []
+    with _store(config) as store:
+        with store.snapshot() as snapshot:
+            queries = word_queries(sample(snapshot, count)[0], count)
+        for query in queries:
+            here.append([one(query) for _ in range(2)][1])
+            there.append([peer.ask(_search(query)) for _ in range(2)][1])
+    return here, there
 
 
-async def _bombs(process: asyncio.subprocess.Process) -> bool:
+@contextmanager
+def _store(config: Config) -> Generator[IndexStore]:
+    """The index that the served process made."""
+    projects = os.path.join(config.data_dir, "projects")
+    (project,) = [name for name in os.listdir(projects) if current_index(os.path.join(projects, name))]
+    store = IndexStore(current_index(os.path.join(projects, project)) or "", DEFAULT_LIMITS)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _bombs(peer: _Peer) -> bool:
     """Every bomb twice: the first time is the cold one."""
     times: list[tuple[float, str]] = []
     for _ in range(2):
         for mode, query in _BOMBS:
             try:
-                taken = await _timed_line(process, _search(query, mode))
+                taken = peer.ask(_search(query, mode))
             except TimeoutError:
                 print(f"bombs          no answer to {mode} {query[:30]!a} MISSED")
                 return False
             times.append((taken / 1000, f"{mode} {query[:30]!a}"))
     times.sort()
     worst = times[int(len(times) * 0.99)][0]
-    good = worst < _BOMB_BAR_S and process.returncode is None
+    good = worst < _BOMB_BAR_S and peer.process.poll() is None
     slowest = ", ".join(f"{name} {seconds:.2f} s" for seconds, name in times[:-4:-1])
     print(
         f"bombs          n={len(times):4d} p99 {worst:6.2f} s, slowest {slowest}; bar {_BOMB_BAR_S:.0f} {_said(good)}"
@@ -146,31 +208,12 @@ async def _bombs(process: asyncio.subprocess.Process) -> bool:
     return good
 
 
-async def _timed_line(process: asyncio.subprocess.Process, message: dict[str, Any]) -> float:
-    started = time.perf_counter()
-    await _ask_line(process, message)
-    return (time.perf_counter() - started) * 1000
-
-
-async def _ask_line(process: asyncio.subprocess.Process, message: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one message, whatever is said in between."""
-    assert process.stdin is not None and process.stdout is not None
-    process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-    while True:
-        line = await asyncio.wait_for(process.stdout.readline(), _ANSWER_S)
-        if not line:
-            raise SystemExit("the server ended")
-        answer = json.loads(line)
-        # A message that is no valid JSON for the server is answered without its id.
-        if "id" in answer and answer["id"] in (message["id"], None):
-            return answer
-
-
 # -- many clients over HTTP --------------------------------------------------------------------
 
 
 async def _clients(host: str, port: int, count: int, config: Config) -> bool:
-    queries = _in_process(config, count)[0]
+    with _store(config) as store, store.snapshot() as snapshot:
+        queries = word_queries(sample(snapshot, count)[0], count)
     await _loop(host, port, queries)
     alone, failed = await _loop(host, port, queries)
     share = [queries[at::_CLIENTS] * 2 for at in range(_CLIENTS)]

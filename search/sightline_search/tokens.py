@@ -29,6 +29,9 @@ _SAME_MARKS_A_TOKEN = 4
 _MARKS_A_TOKEN = 2
 _BLANKS_A_TOKEN = 16
 _MAX_WEIGHTS = 50_000
+# Folders of a path look encoded too, and come again.
+_REMEMBERED_CHARS = 80
+_DIGIT = re.compile(r"[0-9]")
 
 
 def estimate_tokens(text: str) -> int:
@@ -50,7 +53,7 @@ class _Weights(dict[str, int]):
 
     def __missing__(self, piece: str) -> int:
         weight = _weight(piece)
-        if len(piece) < _ENCODED_CHARS:
+        if len(piece) < _REMEMBERED_CHARS:
             if len(self) >= _MAX_WEIGHTS:
                 self.clear()
             self[piece] = weight
@@ -87,7 +90,7 @@ def _word_weight(piece: str) -> int:
 
 def _long_weight(piece: str) -> int:
     """A long run of letters and digits: a long name, or encoded bytes, of which nothing merges well."""
-    if any(character.isdigit() for character in piece) and not piece.isdigit():
+    if _DIGIT.search(piece) and not piece.isdigit():
         return len(piece) - len(piece) // 4
     return (
         sum(map(_word_weight, _PART.findall(piece))) if piece[0].isalnum() else -(-len(piece) // _SAME_MARKS_A_TOKEN)

@@ -10,13 +10,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
+
 from sightline_core.limits import Limits
 from sightline_core.types import Note
 from sightline_search.model import DetailLevel, Hit, SearchOptions, SearchResult, ShownLine
 from sightline_search.snippet import cut_line, line_tokens
 from sightline_search.tokens import estimate_tokens, typical_tokens
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_slow_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_fast_encode = msgspec.json.Encoder().encode
 _QUOTES = 2
 
 
@@ -112,6 +115,14 @@ def wire_text(hit: Hit, detail: DetailLevel) -> str:
     if detail is DetailLevel.CONTEXT and hit.lines:
         value["lines"] = [{"number": line.number, "text": line.text} for line in hit.lines]
     return _encode(value)
+
+
+def _encode(value: object) -> str:
+    try:
+        return _fast_encode(value).decode("utf-8")
+    except UnicodeEncodeError:
+        # Half a surrogate pair, which a caller's own words may hold.
+        return _slow_encode(value)
 
 
 def _shorten(text: str, hit: Hit, budget: int) -> str:
